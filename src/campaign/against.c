@@ -56,34 +56,7 @@ static bool choose_sides(const ss_results *results, const char *methods, const c
 
 /* ---- rows ---------------------------------------------------------------------------------------------- */
 
-/* Runs are sorted by problem and method: those of one problem are next to each other. */
-static int end_of_problem(const ss_results *results, int begin)
-{
-    int end = begin;
-    while (end < results->run_count && results->runs[end].problem == results->runs[begin].problem) end++;
-    return end;
-}
-
-/* Do methods of both sides accept the problem on the machine? */
-static bool is_contested(const ss_results *results, const ss_statistics *statistics, const int *side,
-                         int begin, int end, int machine)
-{
-    bool tried[3] = {false};
-    for (int r = begin; r < end; r++) {
-        const ss_run_entry *run = &results->runs[r];
-        if (run->machine == machine && !ss_run_is_refused(run, statistics->rule.measure))
-            tried[side[run->method]] = true;
-    }
-    return tried[1] && tried[2];
-}
-
-static bool has_runs(const ss_results *results, const int *side, int begin, int end, int machine)
-{
-    for (int r = begin; r < end; r++)
-        if (results->runs[r].machine == machine && side[results->runs[r].method]) return true;
-    return false;
-}
-
+/* The cheapest answer of either side to one problem on one machine, of the runs from `begin` to `end`. */
 static ss_against_row compare(const ss_results *results, const ss_cost_rule *rule, const int *side, int begin,
                               int end, int machine, double tolerance)
 {
@@ -93,6 +66,7 @@ static ss_against_row compare(const ss_results *results, const ss_cost_rule *rul
                           .best_method = -1,
                           .cost = NAN,
                           .best_cost = NAN};
+
     for (int r = begin; r < end; r++) {
         const ss_run_entry *run = &results->runs[r];
         double cost = run->machine == machine ? ss_run_cost(run, rule, tolerance) : NAN;
@@ -103,25 +77,6 @@ static ss_against_row compare(const ss_results *results, const ss_cost_rule *rul
     }
     row.ratio = row.cost / row.best_cost; // NaN if either is
     return row;
-}
-
-static void sum_up(ss_against_score *score, int count)
-{
-    double logs = 0.0;
-    score->worst = -1;
-    for (int i = 0; i < count; i++) {
-        const ss_against_row *row = &score->rows[i];
-        score->only += row->method >= 0 && row->best_method < 0;
-        score->only_best += row->method < 0 && row->best_method >= 0;
-        score->neither += row->method < 0 && row->best_method < 0;
-        if (isnan(row->ratio)) continue;
-        score->both++;
-        score->slower += row->ratio > 1.0;
-        score->twice += row->ratio > 2.0;
-        logs += log(row->ratio);
-        if (score->worst < 0 || row->ratio > score->rows[score->worst].ratio) score->worst = i;
-    }
-    score->mean = score->both ? exp(logs / score->both) : NAN;
 }
 
 bool ss_against_make(const ss_results *results, const ss_statistics *statistics, const char *methods,
@@ -142,22 +97,49 @@ bool ss_against_make(const ss_results *results, const ss_statistics *statistics,
     if (!good) return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for a comparison");
     if (!choose_sides(results, methods, best_of, side, err)) return false;
 
-    // A row for every problem that both sides accept, in the order of problems.
+    // A row for every problem that both sides accept, in the order of problems: runs are sorted by problem
+    // and method, so that those of one problem are next to each other.
     for (int begin = 0, end; begin < results->run_count; begin = end) {
-        end = end_of_problem(results, begin);
-        if (results->problems[results->runs[begin].problem].fault) continue;
+        int problem = results->runs[begin].problem;
+        for (end = begin; end < results->run_count && results->runs[end].problem == problem;) end++;
+        if (results->problems[problem].fault) continue;
+
         for (int machine = 0; machine < results->machine_count; machine++) {
-            if (!has_runs(results, side, begin, end, machine)) continue;
-            if (!is_contested(results, statistics, side, begin, end, machine)) {
-                made->refused++;
-                continue;
+            bool any = false, tried[3] = {false}; // by side
+            for (int r = begin; r < end; r++) {
+                const ss_run_entry *run = &results->runs[r];
+                if (run->machine != machine) continue;
+                any |= side[run->method] != 0;
+                if (!ss_run_is_refused(run, statistics->rule.measure)) tried[side[run->method]] = true;
             }
+            if (any && !(tried[1] && tried[2])) made->refused++;
+            if (!tried[1] || !tried[2]) continue;
+
             for (int t = 0; t < by->tolerance_count; t++)
                 made->scores[t].rows[made->count] =
                     compare(results, &statistics->rule, side, begin, end, machine, by->tolerances[t]);
             made->count++;
         }
     }
-    for (int t = 0; t < by->tolerance_count; t++) sum_up(&made->scores[t], made->count);
+
+    // What the rows come to: who solved how many, and the geometric mean of the ratios.
+    for (int t = 0; t < by->tolerance_count; t++) {
+        ss_against_score *score = &made->scores[t];
+        double logs = 0.0;
+        score->worst = -1;
+        for (int i = 0; i < made->count; i++) {
+            const ss_against_row *row = &score->rows[i];
+            score->only += row->method >= 0 && row->best_method < 0;
+            score->only_best += row->method < 0 && row->best_method >= 0;
+            score->neither += row->method < 0 && row->best_method < 0;
+            if (isnan(row->ratio)) continue;
+            score->both++;
+            score->slower += row->ratio > 1.0;
+            score->twice += row->ratio > 2.0;
+            logs += log(row->ratio);
+            if (score->worst < 0 || row->ratio > score->rows[score->worst].ratio) score->worst = i;
+        }
+        score->mean = score->both ? exp(logs / score->both) : NAN;
+    }
     return true;
 }

@@ -43,23 +43,11 @@ static bool add_method(expansion *e, const ss_planned_method *method)
     return true;
 }
 
-/* ---- values of options --------------------------------------------------------------------------- */
-
-static bool assign(expansion *e, const ss_option_sweep *sweep, int value, ss_option_list *list)
-{
-    size_t length = strlen(sweep->name) + strlen(sweep->values[value]) + 2;
-    char *text = ss_campaign_room(e->campaign, length, 1, e->err);
-    if (!text) return false;
-    if (list->count == SS_OPTION_LIST_MOST)
-        return ss_fail(e->err, SS_ERROR_USAGE, "%s: more than %d options", sweep->where, SS_OPTION_LIST_MOST);
-    snprintf(text, length, "%s=%s", sweep->name, sweep->values[value]);
-    list->items[list->count++] = text;
-    return true;
-}
-
-/* Sweeps of the formulation come first, then those of the solver; `at` counts through both. */
+/* All values of the options from number `at` on, with those before as in `so_far`. Sweeps of the formulation
+ * come first, then those of the solver; `at` counts through both. */
 static bool take_values(expansion *e, ss_selection *selection, int at, const ss_planned_method *so_far)
 {
+    // Every option has its value: a method for each stop rule.
     if (at == selection->with_count + selection->set_count) {
         ss_planned_method method = *so_far;
         for (int i = 0; i < e->stop_count; i++) {
@@ -68,52 +56,26 @@ static bool take_values(expansion *e, ss_selection *selection, int at, const ss_
         }
         return true;
     }
+
+    // An option of one solver or formulation by name does not concern the others.
     bool is_with = at < selection->with_count;
     ss_option_sweep *sweep = is_with ? &selection->with[at] : &selection->set[at - selection->with_count];
     const char *name = is_with ? so_far->formulation : so_far->solver;
     if (sweep->owner && strcmp(sweep->owner, name) != 0) return take_values(e, selection, at + 1, so_far);
     sweep->used = true;
+
     for (int value = 0; value < sweep->count; value++) {
         ss_planned_method method = *so_far;
-        if (!assign(e, sweep, value, is_with ? &method.with : &method.set) ||
-            !take_values(e, selection, at + 1, &method))
-            return false;
-    }
-    return true;
-}
-
-/* ---- names --------------------------------------------------------------------------------------- */
-
-static int formulation_number(const char *name)
-{
-    for (int f = 0; f < ss_formulation_count(); f++)
-        if (strcmp(ss_formulation_at(f)->name, name) == 0) return f;
-    return -1;
-}
-
-static bool never_fits(const expansion *e, const char *solver, const char *formulation)
-{
-    const ss_catalogue_entry *entry = ss_catalogue_find(e->catalogue, solver);
-    int f = formulation_number(formulation);
-    return entry && f >= 0 && f < (int)strlen(entry->accepts) && entry->accepts[f] == '0';
-}
-
-static bool take_pair(expansion *e, ss_selection *selection, const char *formulation, const char *solver)
-{
-    if (never_fits(e, solver, formulation)) {
-        ss_text_appendf(e->left_out, "%s%s with %s", e->left_out->length ? ", " : "", solver, formulation);
-        return true;
-    }
-    ss_planned_method method = {.formulation = formulation, .solver = solver, .selection = selection};
-    return take_values(e, selection, 0, &method);
-}
-
-static bool take_formulation(expansion *e, ss_selection *selection, const char *formulation)
-{
-    int count = selection->all_solvers ? e->catalogue->count : selection->solver_count;
-    for (int i = 0; i < count; i++) {
-        const char *solver = selection->all_solvers ? e->catalogue->entries[i].name : selection->solvers[i];
-        if (!take_pair(e, selection, formulation, solver)) return false;
+        ss_option_list *list = is_with ? &method.with : &method.set;
+        size_t length = strlen(sweep->name) + strlen(sweep->values[value]) + 2;
+        char *text = ss_campaign_room(e->campaign, length, 1, e->err);
+        if (!text) return false;
+        if (list->count == SS_OPTION_LIST_MOST)
+            return ss_fail(e->err, SS_ERROR_USAGE, "%s: more than %d options", sweep->where,
+                           SS_OPTION_LIST_MOST);
+        snprintf(text, length, "%s=%s", sweep->name, sweep->values[value]);
+        list->items[list->count++] = text;
+        if (!take_values(e, selection, at + 1, &method)) return false;
     }
     return true;
 }
@@ -128,13 +90,32 @@ static bool check_owners(const ss_option_sweep *sweeps, int count, const char *k
     return true;
 }
 
+/* Every formulation of a selection with every solver of it, except for pairs that never fit: those are named
+ * in e->left_out. */
 static bool take_selection(expansion *e, ss_selection *selection)
 {
-    int count = selection->all_formulations ? ss_formulation_count() : selection->formulation_count;
-    for (int i = 0; i < count; i++) {
-        const char *name =
+    int formulations = selection->all_formulations ? ss_formulation_count() : selection->formulation_count;
+    int solvers = selection->all_solvers ? e->catalogue->count : selection->solver_count;
+
+    for (int i = 0; i < formulations; i++) {
+        const char *formulation =
             selection->all_formulations ? ss_formulation_at(i)->name : selection->formulations[i];
-        if (!take_formulation(e, selection, name)) return false;
+        int number = 0; // its place in the list of what a solver accepts
+        while (number < ss_formulation_count() && strcmp(ss_formulation_at(number)->name, formulation) != 0)
+            number++;
+
+        for (int k = 0; k < solvers; k++) {
+            const char *solver =
+                selection->all_solvers ? e->catalogue->entries[k].name : selection->solvers[k];
+            const ss_catalogue_entry *entry = ss_catalogue_find(e->catalogue, solver);
+            if (entry && number < (int)strlen(entry->accepts) && entry->accepts[number] == '0') {
+                ss_text_appendf(e->left_out, "%s%s with %s", e->left_out->length ? ", " : "", solver,
+                                formulation);
+                continue;
+            }
+            ss_planned_method method = {.formulation = formulation, .solver = solver, .selection = selection};
+            if (!take_values(e, selection, 0, &method)) return false;
+        }
     }
     return check_owners(selection->with, selection->with_count, "formulation", e->err) &&
            check_owners(selection->set, selection->set_count, "solver", e->err);
@@ -150,6 +131,7 @@ bool ss_campaign_expand(ss_campaign *campaign, const ss_catalogue *catalogue, ss
         good = take_selection(&e, &campaign->selections[i]);
     if (good && e.count == 0 && !campaign->options.recorded)
         good = ss_fail(err, SS_ERROR_USAGE, "no solver fits a chosen formulation");
+
     if (!good) {
         ss_release(e.methods);
         e.methods = NULL;

@@ -131,46 +131,39 @@ static const char *file_path(const reader *r, const char *path)
     return joined;
 }
 
-static bool read_frames(const reader *r, json_t *object, const char *where, ss_campaign_source *source)
-{
-    char place[PLACE_BYTES];
-    json_t *frames = json_object_get(object, "frame"), *every = json_object_get(object, "every");
-    if (frames) {
-        write_place(place, "%s.frame", where);
-        source->frames = value_text(r, frames, place);
-        if (!source->frames) return false;
-    }
-    if (!every) return true;
-    write_place(place, "%s.every", where);
-    if (!json_is_integer(every) || json_integer_value(every) < 1 || json_integer_value(every) > 1000000000)
-        return fail(r, place, "must be a whole number, 1 or more");
-    source->every = (int)json_integer_value(every);
-    return true;
-}
-
-static bool read_source(const reader *r, json_t *value, const char *where, ss_campaign_source *source)
-{
-    static const char *const keys[] = {"file", "frame", "every", NULL};
-    bool is_object = json_is_object(value);
-    json_t *file = is_object ? json_object_get(value, "file") : value;
-    source->every = 1;
-    if (is_object && !check_keys(r, value, where, keys, NULL)) return false;
-    if (!json_is_string(file) || !*json_string_value(file))
-        return fail(r, where, "must be a file name, or an object with \"file\"");
-    source->path = file_path(r, json_string_value(file));
-    return source->path && (!is_object || read_frames(r, value, where, source));
-}
-
+/* "problems": file names, or objects with a file, a range of frames and a stride. */
 static bool read_problems(const reader *r, json_t *list)
 {
+    static const char *const keys[] = {"file", "frame", "every", NULL};
     ss_campaign *campaign = r->campaign;
     size_t count = json_is_array(list) ? json_array_size(list) : 0;
     if (count == 0) return fail(r, "problems", "must be a list of file names");
     campaign->sources = ss_campaign_room(campaign, count, sizeof *campaign->sources, r->err);
+
     for (size_t i = 0; campaign->sources && i < count; i++) {
-        char where[PLACE_BYTES];
+        char where[PLACE_BYTES], place[PLACE_BYTES];
         write_place(where, "problems[%zu]", i);
-        if (!read_source(r, json_array_get(list, i), where, &campaign->sources[i])) return false;
+        ss_campaign_source *source = &campaign->sources[i];
+        json_t *value = json_array_get(list, i);
+        bool is_object = json_is_object(value);
+        json_t *file = is_object ? json_object_get(value, "file") : value;
+        if (is_object && !check_keys(r, value, where, keys, NULL)) return false;
+        if (!json_is_string(file) || !*json_string_value(file))
+            return fail(r, where, "must be a file name, or an object with \"file\"");
+        source->path = file_path(r, json_string_value(file));
+        if (!source->path) return false;
+
+        // json_object_get finds nothing in what is no object.
+        json_t *frames = json_object_get(value, "frame"), *every = json_object_get(value, "every");
+        if (frames) {
+            write_place(place, "%s.frame", where);
+            source->frames = value_text(r, frames, place);
+            if (!source->frames) return false;
+        }
+        json_int_t stride = every ? json_integer_value(every) : 1; // 0 for what is no whole number
+        write_place(place, "%s.every", where);
+        if (stride < 1 || stride > 1000000000) return fail(r, place, "must be a whole number, 1 or more");
+        source->every = (int)stride;
         campaign->source_count++;
     }
     return campaign->sources != NULL;
@@ -178,36 +171,30 @@ static bool read_problems(const reader *r, json_t *list)
 
 /* ---- methods ------------------------------------------------------------------------------------- */
 
-static ss_option_sweep *read_sweeps(const reader *r, json_t *object, const char *where, int *count)
-{
-    ss_option_sweep *sweeps = ss_campaign_room(r->campaign, json_object_size(object), sizeof *sweeps, r->err);
-    const char *key;
-    json_t *value;
-    *count = 0;
-    if (!sweeps) return NULL;
-    json_object_foreach(object, key, value)
-    {
-        char place[PLACE_BYTES];
-        write_place(place, "%s.%.100s", where, key);
-        ss_option_sweep *sweep = &sweeps[(*count)++];
-        sweep->name = copy(r, key);
-        sweep->where = copy_place(r, place);
-        sweep->values = value_list(r, value, place, &sweep->count);
-        if (!sweep->name || !sweep->where || !sweep->values) return NULL;
-    }
-    return sweeps;
-}
-
+/* "set" and "with" of a method: options with one value or a list of values each. */
 static bool read_options_of(const reader *r, json_t *object, const char *key, const char *where,
                             ss_option_sweep **sweeps, int *count)
 {
-    char place[PLACE_BYTES];
-    json_t *value = json_object_get(object, key);
-    if (!value) return true;
+    char place[PLACE_BYTES], option_place[PLACE_BYTES];
+    const char *name;
+    json_t *options = json_object_get(object, key), *value;
+    if (!options) return true;
     write_place(place, "%s.%s", where, key);
-    if (!json_is_object(value)) return fail(r, place, "must be an object of options");
-    *sweeps = read_sweeps(r, value, place, count);
-    return *sweeps != NULL;
+    if (!json_is_object(options)) return fail(r, place, "must be an object of options");
+
+    *sweeps = ss_campaign_room(r->campaign, json_object_size(options), sizeof **sweeps, r->err);
+    *count = 0;
+    if (!*sweeps) return false;
+    json_object_foreach(options, name, value)
+    {
+        write_place(option_place, "%s.%.100s", place, name);
+        ss_option_sweep *sweep = &(*sweeps)[(*count)++];
+        sweep->name = copy(r, name);
+        sweep->where = copy_place(r, option_place);
+        sweep->values = value_list(r, value, option_place, &sweep->count);
+        if (!sweep->name || !sweep->where || !sweep->values) return false;
+    }
+    return true;
 }
 
 static bool read_names(const reader *r, json_t *object, const char *key, const char *where,
@@ -223,6 +210,7 @@ static bool read_names(const reader *r, json_t *object, const char *key, const c
     return true;
 }
 
+/* One of "methods". Without "solver" all solvers, without "formulation" cone. */
 static bool read_selection(const reader *r, json_t *value, const char *where, ss_selection *selection)
 {
     static const char *const keys[] = {"solver", "formulation", "set", "with", NULL};
@@ -232,6 +220,7 @@ static bool read_selection(const reader *r, json_t *value, const char *where, ss
     selection->formulations = cone;
     selection->formulation_count = 1;
     selection->all_solvers = true;
+
     return selection->where && check_keys(r, value, where, keys, NULL) &&
            read_names(r, value, "solver", where, &selection->solvers, &selection->solver_count,
                       &selection->all_solvers) &&
@@ -241,6 +230,7 @@ static bool read_selection(const reader *r, json_t *value, const char *where, ss
            read_options_of(r, value, "with", where, &selection->with, &selection->with_count);
 }
 
+/* "methods"; without it, everything. */
 static bool read_methods(const reader *r, json_t *list)
 {
     ss_campaign *campaign = r->campaign;
@@ -249,6 +239,7 @@ static bool read_methods(const reader *r, json_t *list)
     size_t count = json_is_array(list) ? json_array_size(list) : 0;
     bool none = json_is_array(list) && count == 0 && campaign->options.recorded; // stored answers alone
     bool good = count > 0 || none || fail(r, "methods", "must be a list of objects");
+
     if (good) {
         campaign->selections = ss_campaign_room(campaign, count, sizeof *campaign->selections, r->err);
         good = campaign->selections != NULL;
@@ -282,41 +273,37 @@ static bool read_plugins(const reader *r, json_t *list)
     return true;
 }
 
-/* ["1e-4", "1e-8"] as it would be typed: "1e-4,1e-8" */
-static const char *joined_list(const reader *r, json_t *list, const char *where)
-{
-    int count = 0;
-    const char **values = value_list(r, list, where, &count);
-    ss_text text = {0};
-    for (int i = 0; values && i < count; i++) ss_text_appendf(&text, "%s%s", i ? "," : "", values[i]);
-    const char *joined =
-        values ? ss_campaign_copy(r->campaign, ss_text_get(&text), text.length, r->err) : NULL;
-    if (text.out_of_memory)
-        joined = NULL, ss_fail(r->err, SS_ERROR_RESOURCES, "out of memory for the campaign");
-    ss_text_free(&text);
-    return joined;
-}
-
+/* Options of campaigns, by the names of the flags. */
 static bool read_options(const reader *r, json_t *root)
 {
     for (const ss_option *option = ss_campaign_option_table; option->name; option++) {
         json_t *value = json_object_get(root, option->name);
         if (!value) continue;
-        bool has_list = strcmp(option->name, "stop") == 0 || strcmp(option->name, "tol") == 0;
-        const char *text = has_list && json_is_array(value) ? joined_list(r, value, option->name)
-                                                            : value_text(r, value, option->name);
+        bool may_be_list = strcmp(option->name, "stop") == 0 || strcmp(option->name, "tol") == 0;
+        const char *text = NULL;
+        if (may_be_list && json_is_array(value)) {
+            // ["1e-4", "1e-8"] as it would be typed: "1e-4,1e-8"
+            int count = 0;
+            const char **values = value_list(r, value, option->name, &count);
+            ss_text list = {0};
+            for (int i = 0; values && i < count; i++) ss_text_appendf(&list, "%s%s", i ? "," : "", values[i]);
+            if (list.out_of_memory)
+                ss_fail(r->err, SS_ERROR_RESOURCES, "out of memory for the campaign");
+            else if (values)
+                text = ss_campaign_copy(r->campaign, ss_text_get(&list), list.length, r->err);
+            ss_text_free(&list);
+        } else {
+            text = value_text(r, value, option->name);
+        }
         if (!text) return false;
+
         if (!ss_options_set(ss_campaign_option_table, &r->campaign->options, option->name, text, r->err)) {
             r->err->code = SS_ERROR_INPUT;
             return false;
         }
     }
-    return true;
-}
 
-/* What options that hold more than a number mean. */
-static bool check_options(const reader *r)
-{
+    // What options that hold more than a number mean.
     ss_limit_rule rule;
     int rungs;
     if (ss_campaign_stops(r->campaign, &rungs, r->err) && ss_campaign_limit_rule(r->campaign, &rule, r->err))
@@ -325,45 +312,35 @@ static bool check_options(const reader *r)
     return false;
 }
 
-static bool read_root(const reader *r, json_t *root)
-{
-    static const char *const keys[] = {"problems", "methods", "plugins", NULL};
-    if (!json_is_object(root)) return ss_fail(r->err, SS_ERROR_INPUT, "must be one JSON object");
-    return check_keys(r, root, "", keys, ss_campaign_option_table) && read_options(r, root) &&
-           check_options(r) && read_plugins(r, json_object_get(root, "plugins")) &&
-           read_problems(r, json_object_get(root, "problems")) &&
-           read_methods(r, json_object_get(root, "methods"));
-}
-
-static const char *folder_of(ss_campaign *campaign, const char *path, ss_error *err)
-{
-    const char *slash = strrchr(path, '/');
-    return ss_campaign_copy(campaign, path, slash ? (size_t)(slash - path) + 1 : 0, err);
-}
-
-/* The text as it is written again: one line, keys in the order of the file. */
-static bool keep_text(ss_campaign *campaign, const json_t *root, ss_error *err)
-{
-    size_t size = json_dumpb(root, NULL, 0, JSON_COMPACT);
-    char *text = ss_campaign_room(campaign, size + 1, 1, err);
-    if (!text) return false;
-    json_dumpb(root, text, size, JSON_COMPACT);
-    campaign->text = text;
-    return true;
-}
-
 /* Takes the root; NULL: could not be read, for the reason in `fault`. */
 static bool read_document(ss_campaign *campaign, json_t *root, const json_error_t *fault, const char *path,
                           ss_error *err)
 {
+    static const char *const keys[] = {"problems", "methods", "plugins", NULL};
     if (!root) {
         if (fault->line < 1) return ss_fail(err, SS_ERROR_INPUT, "%s: %s", path, fault->text);
         return ss_fail(err, SS_ERROR_INPUT, "%s: line %d, column %d: %s", path, fault->line, fault->column,
                        fault->text);
     }
     ss_error own = {0};
-    reader r = {.campaign = campaign, .path = path, .folder = folder_of(campaign, path, &own), .err = &own};
-    bool good = r.folder && keep_text(campaign, root, &own) && read_root(&r, root);
+    const char *slash = strrchr(path, '/');
+    reader r = {.campaign = campaign, .path = path, .err = &own};
+    r.folder = ss_campaign_copy(campaign, path, slash ? (size_t)(slash - path) + 1 : 0, &own);
+
+    // The text as it is written again: one line, keys in the order of the file.
+    size_t size = json_dumpb(root, NULL, 0, JSON_COMPACT);
+    char *text = r.folder ? ss_campaign_room(campaign, size + 1, 1, &own) : NULL;
+    bool good = text != NULL;
+    if (good) {
+        json_dumpb(root, text, size, JSON_COMPACT);
+        campaign->text = text;
+    }
+
+    if (good && !json_is_object(root)) good = ss_fail(&own, SS_ERROR_INPUT, "must be one JSON object");
+    good = good && check_keys(&r, root, "", keys, ss_campaign_option_table) && read_options(&r, root) &&
+           read_plugins(&r, json_object_get(root, "plugins")) &&
+           read_problems(&r, json_object_get(root, "problems")) &&
+           read_methods(&r, json_object_get(root, "methods"));
     json_decref(root);
     if (good) return true;
     if (err) *err = own;

@@ -4,43 +4,37 @@
 
 /* ---- frames to ask with -------------------------------------------------------------------------- */
 
-static void place_body(ss_frame *frame, int body)
-{
-    frame->h = 0.01;
-    frame->bodies.mass[body] = 1.0;
-    for (int i = 0; i < 3; i++) frame->bodies.inertia[body][4 * i] = 1.0;
-    frame->bodies.force[body][2] = -9.81;
-    frame->contacts.pair[body][1] = body;
-    frame->contacts.normal[body][2] = 1.0;
-    frame->contacts.point[body][0] = 1.0; // off the centre, so that normal and tangents act on each other
-    frame->contacts.point[body][2] = -1.0;
-    for (int k = 0; k < 2; k++) frame->contacts.mu[body][k] = 0.5;
-}
-
-/* Row k holds body 0 along axis k: the first is an equation, the second a limit, the third its
- * joint friction. */
-static bool place_joints(ss_frame *frame, int joints, ss_error *err)
-{
-    for (int k = 0; k < joints; k++) {
-        frame->constraints.pair[k][1] = 0;
-        frame->constraints.jacobian[k][6 + k] = 1.0;
-    }
-    if (joints < 3) return true;
-    frame->constraints.bounds[1][0] = 0.0;
-    if (!ss_frame_enable(frame, "constraints/friction", err) ||
-        !ss_frame_enable(frame, "constraints/friction_row", err))
-        return false;
-    frame->constraints.friction[2] = 0.1;
-    frame->constraints.friction_row[2] = 0;
-    return true;
-}
-
+/* Two unit masses with a contact each, and rows that hold body 0: row k along axis k. The first is an
+ * equation, the second a limit, the third its joint friction. */
 static ss_frame *make_frame(int joints, ss_error *err)
 {
     ss_frame *frame = ss_frame_create(2, joints, joints, 2, err);
     if (!frame) return NULL;
-    for (int body = 0; body < 2; body++) place_body(frame, body);
-    if (place_joints(frame, joints, err)) return frame;
+    frame->h = 0.01;
+
+    for (int body = 0; body < 2; body++) {
+        frame->bodies.mass[body] = 1.0;
+        for (int i = 0; i < 3; i++) frame->bodies.inertia[body][4 * i] = 1.0;
+        frame->bodies.force[body][2] = -9.81;
+        frame->contacts.pair[body][1] = body;
+        frame->contacts.normal[body][2] = 1.0;
+        frame->contacts.point[body][0] = 1.0; // off the centre, so that normal and tangents act on each other
+        frame->contacts.point[body][2] = -1.0;
+        for (int k = 0; k < 2; k++) frame->contacts.mu[body][k] = 0.5;
+    }
+
+    for (int k = 0; k < joints; k++) {
+        frame->constraints.pair[k][1] = 0;
+        frame->constraints.jacobian[k][6 + k] = 1.0;
+    }
+    if (joints < 3) return frame;
+    frame->constraints.bounds[1][0] = 0.0;
+    if (ss_frame_enable(frame, "constraints/friction", err) &&
+        ss_frame_enable(frame, "constraints/friction_row", err)) {
+        frame->constraints.friction[2] = 0.1;
+        frame->constraints.friction_row[2] = 0;
+        return frame;
+    }
     ss_frame_destroy(frame);
     return NULL;
 }
@@ -75,23 +69,20 @@ void ss_probes_free(ss_probes *probes)
     probes->problems = NULL;
 }
 
-/* Formulations of strangers are not called to find out: what they declare counts. */
-static ss_compatibility by_laws(const ss_solver *solver, const ss_formulation *formulation, const char **why)
-{
-    unsigned missing = formulation->laws & ~solver->laws;
-    *why = missing & ~(unsigned)SS_LAW_FREE ? "does not accept a law of the formulation"
-           : missing                        ? "does not accept free unknowns"
-                                            : NULL;
-    return missing & ~(unsigned)SS_LAW_FREE ? SS_COMPATIBLE_NONE
-           : missing                        ? SS_COMPATIBLE_CONTACTS
-                                            : SS_COMPATIBLE_ALL;
-}
-
 ss_compatibility ss_compatibility_of(const ss_probes *probes, const ss_solver *solver, int formulation,
                                      const char **why)
 {
+    // Formulations of plug-ins are not called to find out: what they declare counts.
     *why = NULL;
-    if (formulation >= probes->count) return by_laws(solver, ss_formulation_at(formulation), why);
+    if (formulation >= probes->count) {
+        unsigned missing = ss_formulation_at(formulation)->laws & ~solver->laws;
+        if (!missing) return SS_COMPATIBLE_ALL;
+        bool only_free = !(missing & ~(unsigned)SS_LAW_FREE);
+        *why = only_free ? "does not accept free unknowns" : "does not accept a law of the formulation";
+        return only_free ? SS_COMPATIBLE_CONTACTS : SS_COMPATIBLE_NONE;
+    }
+
+    // The own ones are asked with problems that need more each: the first that is refused says how far.
     for (int k = 0; k < SS_COMPATIBILITY_PROBES; k++) {
         *why = ss_solver_refusal(solver, probes->problems[formulation][k]);
         if (*why) return (ss_compatibility)k;

@@ -49,17 +49,6 @@ void ss_execution_complain(ss_execution *e, ss_error_code code, const char *form
     if (e->complaints++ <= COMPLAINTS_TOLD && e->hooks->complain) e->hooks->complain(e->hooks->context, line);
 }
 
-static void show_progress(void *context)
-{
-    ss_execution *e = context;
-    ss_campaign_state state = {.doing = e->doing,
-                               .done = e->done,
-                               .total = e->total,
-                               .failures = e->failures,
-                               .seconds = ss_clock_seconds() - e->began};
-    if (e->hooks->progress) e->hooks->progress(e->hooks->context, &state);
-}
-
 /* ---- a stage ------------------------------------------------------------------------------------- */
 
 typedef struct going { /* on */
@@ -75,7 +64,7 @@ static void *begin_worker(void *context, ss_worker *worker)
 static bool next_task(void *context, const ss_task *last, ss_task *task)
 {
     going *g = context;
-    return ss_queue_take(&g->execution->queue, last ? g->stage->group_of(last) : -1, task);
+    return ss_queue_take(&g->execution->queue, last ? last->group : -1, task);
 }
 
 static bool task_done(void *context, const ss_task *task, const ss_ending *ending, const char *reply,
@@ -87,7 +76,13 @@ static bool task_done(void *context, const ss_task *task, const ss_ending *endin
 
 static void stage_idle(void *context)
 {
-    show_progress(((going *)context)->execution);
+    const ss_execution *e = ((going *)context)->execution;
+    ss_campaign_state state = {.doing = e->doing,
+                               .done = e->done,
+                               .total = e->total,
+                               .failures = e->failures,
+                               .seconds = ss_clock_seconds() - e->began};
+    if (e->hooks->progress) e->hooks->progress(e->hooks->context, &state);
 }
 
 ss_patience ss_execution_patience(const ss_execution *e, double limit)
@@ -96,14 +91,6 @@ ss_patience ss_execution_patience(const ss_execution *e, double limit)
     if (!(limit > 0.0)) return (ss_patience){0};
     if (grace > 0.0) return (ss_patience){limit + 0.5 * grace, limit + grace};
     return (ss_patience){soft, soft + limit + HARD_EXTRA};
-}
-
-static void set_patience(ss_patience patience[SS_PHASES])
-{
-    patience[SS_PHASE_IDLE].hard = patience[SS_PHASE_REPLYING].hard = IDLE_PATIENCE;
-    patience[SS_PHASE_JUDGING].hard = JUDGING_PATIENCE;
-    patience[SS_PHASE_READING].hard = WORK_PATIENCE;
-    patience[SS_PHASE_REFERENCE] = (ss_patience){REFERENCE_PATIENCE, WORK_PATIENCE};
 }
 
 bool ss_execution_stage(ss_execution *e, const ss_campaign_stage *stage, ss_error *err)
@@ -123,7 +110,14 @@ bool ss_execution_stage(ss_execution *e, const ss_campaign_stage *stage, ss_erro
     if (pool.workers > e->queue.count) pool.workers = e->queue.count;
     if (pool.workers < 1) pool.workers = 1;
     pool.by_processor = e->campaign->options.clock == SS_COUNT_PROCESSOR_TIME;
-    set_patience(pool.patience);
+
+    // Patience while solving comes with the task, since it depends on the limit of the run.
+    pool.patience[SS_PHASE_IDLE].hard = pool.patience[SS_PHASE_REPLYING].hard = IDLE_PATIENCE;
+    pool.patience[SS_PHASE_JUDGING].hard = JUDGING_PATIENCE;
+    pool.patience[SS_PHASE_READING].hard = WORK_PATIENCE;
+    pool.patience[SS_PHASE_REFERENCE] = (ss_patience){REFERENCE_PATIENCE, WORK_PATIENCE};
+
+    // `done` may add to the queue while the pool runs, and find no memory for it.
     e->doing = stage->doing;
     e->done = 0;
     e->total = e->queue.count;
@@ -136,52 +130,43 @@ bool ss_execution_stage(ss_execution *e, const ss_campaign_stage *stage, ss_erro
 
 /* ---- all of it ----------------------------------------------------------------------------------- */
 
-static bool prepare(ss_execution *e, ss_error *err)
-{
-    const ss_campaign_options *options = &e->campaign->options;
-    if (!ss_campaign_limit_rule(e->campaign, &e->limit_rule, err) || !ss_machine_here(&e->machine, err) ||
-        !ss_ledger_machine(e->ledger, &e->machine, err))
-        return false;
-    if (e->campaign->jobs < 1) e->campaign->jobs = ss_core_count();
-    e->plan = (ss_plan){.campaign = e->campaign,
-                        .request = {.iterations = options->iterations > 0 ? options->iterations : -1,
-                                    .keep = options->keep,
-                                    .seed = options->seed,
-                                    .peg = options->peg}};
-    return true;
-}
-
-static void free_all(ss_execution *e)
-{
-    for (int i = 0; i < e->plan.problem_count; i++) ss_problem_entry_clear(&e->plan.problems[i].entry);
-    for (int i = 0; i < e->plan.method_count; i++) {
-        ss_release(e->plan.methods[i].entry.with);
-        ss_release(e->plan.methods[i].entry.set);
-    }
-    for (int i = 0; i < e->catalogue.count; i++) {
-        ss_release(e->catalogue.entries[i].name);
-        ss_release(e->catalogue.entries[i].accepts);
-    }
-    ss_release(e->catalogue.entries);
-    ss_release(e->plan.problems);
-    ss_release(e->plan.methods);
-    ss_release(e->plugin_digests);
-    for (int i = 0; e->contents && i < e->campaign->source_count; i++) ss_release(e->contents[i].fault);
-    ss_release(e->contents);
-    ss_release(e->opened);
-    ss_machine_clear(&e->machine);
-}
-
 bool ss_campaign_execute(ss_campaign *campaign, ss_ledger *ledger, const ss_campaign_hooks *hooks,
                          ss_campaign_summary *summary, ss_error *err)
 {
+    const ss_campaign_options *options = &campaign->options;
     ss_execution e = {.campaign = campaign, .ledger = ledger, .hooks = hooks, .summary = summary};
     *summary = (ss_campaign_summary){0};
-    bool good = prepare(&e, err) && ss_execution_find_methods(&e, err) &&
+    e.plan = (ss_plan){.campaign = campaign,
+                       .request = {.iterations = options->iterations > 0 ? options->iterations : -1,
+                                   .keep = options->keep,
+                                   .seed = options->seed,
+                                   .peg = options->peg}};
+    if (campaign->jobs < 1) campaign->jobs = ss_core_count();
+
+    // The stages, each of which needs what the one before found; an interruption ends them early.
+    bool good = ss_campaign_limit_rule(campaign, &e.limit_rule, err) && ss_machine_here(&e.machine, err) &&
+                ss_ledger_machine(ledger, &e.machine, err) && ss_execution_find_methods(&e, err) &&
                 ss_ledger_note_campaign(ledger, campaign->text, e.machine.id, err) &&
                 ss_execution_find_problems(&e, err) && ss_execution_solve(&e, err) &&
                 ss_execution_judge_recorded(&e, err) && ss_execution_time(&e, err);
     summary->interrupted = ss_execution_interrupted(&e);
-    free_all(&e);
+
+    for (int i = 0; i < e.plan.problem_count; i++) ss_problem_entry_clear(&e.plan.problems[i].entry);
+    for (int i = 0; i < e.plan.method_count; i++) {
+        ss_release(e.plan.methods[i].entry.with);
+        ss_release(e.plan.methods[i].entry.set);
+    }
+    for (int i = 0; i < e.catalogue.count; i++) {
+        ss_release(e.catalogue.entries[i].name);
+        ss_release(e.catalogue.entries[i].accepts);
+    }
+    for (int i = 0; e.contents && i < campaign->source_count; i++) ss_release(e.contents[i].fault);
+    ss_release(e.catalogue.entries);
+    ss_release(e.plan.problems);
+    ss_release(e.plan.methods);
+    ss_release(e.plugin_digests);
+    ss_release(e.contents);
+    ss_release(e.opened);
+    ss_machine_clear(&e.machine);
     return good;
 }

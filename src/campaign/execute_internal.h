@@ -30,12 +30,11 @@ typedef struct ss_execution {
     bool *opened;
 } ss_execution;
 
-/* One stage: everything in the queue, by this number of workers; `group_of` says in which group a task
- * was. */
+/* One stage: everything in the queue, by this number of workers. */
 typedef struct ss_campaign_stage {
     const char *doing;
     int workers, core;
-    int (*group_of)(const ss_task *task);
+
     bool (*done)(void *execution, const ss_task *task, const ss_ending *ending, const char *reply,
                  size_t size, ss_error *err);
 } ss_campaign_stage;

@@ -10,12 +10,6 @@
 
 #define LEFT_OUT_NAMED 6
 
-static int no_group(const ss_task *task)
-{
-    (void)task;
-    return 0;
-}
-
 /* The error of a task without a proper reply. */
 static bool fail_task(const ss_ending *ending, const char *what, ss_error *err)
 {
@@ -26,6 +20,7 @@ static bool fail_task(const ss_ending *ending, const char *what, ss_error *err)
 
 /* ---- solvers there are --------------------------------------------------------------------------- */
 
+/* Solvers that are built in or come from plug-ins, as a worker lists them. */
 static bool take_catalogue(void *context, const ss_task *task, const ss_ending *ending, const char *reply,
                            size_t size, ss_error *err)
 {
@@ -34,6 +29,7 @@ static bool take_catalogue(void *context, const ss_task *task, const ss_ending *
     (void)task;
     if (!ending->replied) return fail_task(ending, "loading the plug-ins", err);
     if (!ss_reply_unpack(&from, err)) return false;
+
     e->more_than_solvers = ss_unpack_within(&from, 0, 1);
     int count = ss_unpack_within(&from, 0, 1 << 20);
     e->catalogue.entries = ss_allocate((size_t)count, sizeof *e->catalogue.entries);
@@ -46,20 +42,6 @@ static bool take_catalogue(void *context, const ss_task *task, const ss_ending *
         if (!entry->name || !entry->accepts) from.bad = true;
     }
     return !from.bad || fail_task(ending, "loading the plug-ins", err);
-}
-
-static bool list_solvers(ss_execution *e, ss_error *err)
-{
-    ss_campaign_stage stage = {"listing solvers", 1, -1, no_group, take_catalogue};
-    int count = e->campaign->plugins.count;
-    e->plugin_digests = ss_allocate((size_t)count, sizeof *e->plugin_digests);
-    if (!e->plugin_digests) return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for plug-ins");
-    for (int i = 0; i < count; i++)
-        if (!ss_file_digest(e->campaign->plugins.items[i], e->plugin_digests[i], err)) return false;
-    ss_queue_add(&e->queue, 0, &(ss_task){.kind = SS_TASK_LIST});
-    if (!ss_execution_stage(e, &stage, err)) return false;
-    return !e->more_than_solvers || ss_execution_interrupted(e) ||
-           ss_plugin_set_open(&e->campaign->plugins, &e->campaign->loaded, err);
 }
 
 /* ---- where methods come from --------------------------------------------------------------------- */
@@ -110,7 +92,6 @@ static bool find_origin(ss_execution *e, const ss_planned_method *method, ss_met
     bool has_a = origin_of(e, solver ? solver->plugin : -1, known, known && ss_is_solver_command(known), &a);
     bool has_b = origin_of(e, formulation ? ss_plugin_set_index(&e->campaign->loaded, formulation) : -1,
                            formulation, false, &b);
-    ss_text files = {0};
     bool both = has_a && has_b && strcmp(a.digest, b.digest) != 0;
     if (both) {
         ss_digest digest = ss_digest_start();
@@ -118,6 +99,8 @@ static bool find_origin(ss_execution *e, const ss_planned_method *method, ss_met
         ss_digest_add_text(&digest, b.digest);
         ss_digest_print(&digest, a.digest);
     }
+
+    ss_text files = {0};
     append_file(&files, has_a ? &a : &b);
     if (both) append_file(&files, &b);
     const char *digest = has_a ? a.digest : b.digest;
@@ -131,16 +114,24 @@ static bool find_origin(ss_execution *e, const ss_planned_method *method, ss_met
 
 /* ---- methods ------------------------------------------------------------------------------------- */
 
-static bool take_description(ss_execution *e, ss_planned_method *method, ss_unpacker *from, ss_error *err)
+/* A worker has made the method and tells its options in full; the rest of its entry is the campaign's. */
+static bool method_done(void *context, const ss_task *task, const ss_ending *ending, const char *reply,
+                        size_t size, ss_error *err)
 {
+    ss_execution *e = context;
     const ss_campaign_options *options = &e->campaign->options;
     bool by_processor = options->clock == SS_COUNT_PROCESSOR_TIME;
-    if (!ss_reply_unpack(from, err)) return false;
+    ss_unpacker from = {reply, reply + size, false};
+    ss_planned_method *method = &e->plan.methods[task->method];
+    e->done++;
+    if (!ending->replied) return fail_task(ending, method->solver, err);
+    if (!ss_reply_unpack(&from, err)) return false;
+
     method->entry =
         (ss_method_entry){.formulation = (char *)(uintptr_t)method->formulation,
-                          .with = ss_unpack_text(from),
+                          .with = ss_unpack_text(&from),
                           .solver = (char *)(uintptr_t)method->solver,
-                          .set = ss_unpack_text(from),
+                          .set = ss_unpack_text(&from),
                           .stop = (char *)(uintptr_t)method->stop,
                           .keep = (char *)(uintptr_t)options->keep,
                           .iterations = options->iterations,
@@ -150,24 +141,14 @@ static bool take_description(ss_execution *e, ss_planned_method *method, ss_unpa
                           .clock = (char *)(uintptr_t)(by_processor ? SS_CLOCK_PROCESSOR : SS_CLOCK_WALL)};
     if (e->limit_rule.solver && !ss_execution_sets_limits(e, method))
         method->entry.limit_by = (char *)(uintptr_t)options->limit_by;
+
     const ss_solver *solver = ss_solver_find(method->solver);
     if (by_processor && solver && ss_is_solver_command(solver))
         return ss_fail(err, SS_ERROR_USAGE,
                        "--clock cpu: %s is a program of its own, whose time is not known", method->solver);
-    return (!from->bad && method->entry.with && method->entry.set &&
+    return (!from.bad && method->entry.with && method->entry.set &&
             find_origin(e, method, &method->entry, err)) ||
            ss_fail(err, SS_ERROR_RESOURCES, "out of memory for methods");
-}
-
-static bool method_done(void *context, const ss_task *task, const ss_ending *ending, const char *reply,
-                        size_t size, ss_error *err)
-{
-    ss_execution *e = context;
-    ss_unpacker from = {reply, reply + size, false};
-    ss_planned_method *method = &e->plan.methods[task->method];
-    e->done++;
-    if (!ending->replied) return fail_task(ending, method->solver, err);
-    return take_description(e, method, &from, err);
 }
 
 bool ss_execution_sets_limits(const ss_execution *e, const ss_planned_method *method)
@@ -175,9 +156,54 @@ bool ss_execution_sets_limits(const ss_execution *e, const ss_planned_method *me
     return e->limit_rule.solver && strcmp(method->solver, e->limit_rule.solver) == 0;
 }
 
-/* Two that say the same are one. */
-static bool enter_methods(ss_execution *e, ss_error *err)
+bool ss_execution_find_methods(ss_execution *e, ss_error *err)
 {
+    // Plug-ins are opened by workers; here only if they bring more than solvers, which workers alone need.
+    ss_campaign_stage listing = {"listing solvers", 1, -1, take_catalogue};
+    const ss_option_list *plugins = &e->campaign->plugins;
+    e->plugin_digests = ss_allocate((size_t)plugins->count, sizeof *e->plugin_digests);
+    if (!e->plugin_digests) return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for plug-ins");
+    for (int i = 0; i < plugins->count; i++)
+        if (!ss_file_digest(plugins->items[i], e->plugin_digests[i], err)) return false;
+    ss_queue_add(&e->queue, 0, &(ss_task){.kind = SS_TASK_LIST});
+    if (!ss_execution_stage(e, &listing, err)) return false;
+    if (ss_execution_interrupted(e)) return true;
+    if (e->more_than_solvers && !ss_plugin_set_open(plugins, &e->campaign->loaded, err)) return false;
+
+    // Of the pairs that do not fit few are named, many are counted.
+    ss_text left_out = {0};
+    bool good = ss_campaign_expand(e->campaign, &e->catalogue, &e->plan.methods, &e->plan.method_count,
+                                   &left_out, err);
+    int pairs = left_out.length > 0;
+    for (size_t i = 0; i < left_out.length; i++) pairs += left_out.data[i] == ',';
+    if (pairs > LEFT_OUT_NAMED)
+        ss_execution_say(e,
+                         "skipped %d solver/formulation pairs that do not fit together, see stickslip "
+                         "solvers --table",
+                         pairs);
+    else if (pairs > 0)
+        ss_execution_say(e, "skipped solver/formulation pairs that do not fit together: %s",
+                         ss_text_get(&left_out));
+    ss_text_free(&left_out);
+    if (!good) return false;
+
+    bool paced = !e->limit_rule.solver;
+    for (int i = 0; i < e->plan.method_count; i++) paced |= ss_execution_sets_limits(e, &e->plan.methods[i]);
+    if (!paced)
+        return ss_fail(err, SS_ERROR_USAGE, "--limit-by %s: no solver '%s' in this campaign",
+                       e->campaign->options.limit_by, e->limit_rule.solver);
+
+    // Workers make each method once, which checks its options.
+    ss_campaign_stage testing = {"testing methods", e->campaign->jobs, -1, method_done};
+    for (int i = 0; i < e->plan.method_count; i++)
+        ss_queue_add(&e->queue, 0, &(ss_task){.kind = SS_TASK_DESCRIBE, .method = i});
+    if (!ss_execution_stage(e, &testing, err)) return false;
+    if (ss_execution_interrupted(e)) {
+        e->plan.method_count = 0; // some have no entry yet; their texts are lost with the process
+        return true;
+    }
+
+    // Into the ledger. Two that say the same are one.
     int kept = 0;
     for (int i = 0; i < e->plan.method_count; i++) {
         ss_planned_method *method = &e->plan.methods[i];
@@ -191,50 +217,8 @@ static bool enter_methods(ss_execution *e, ss_error *err)
             e->plan.methods[kept++] = *method;
         }
     }
-    e->plan.method_count = kept;
-    e->summary->methods = kept;
+    e->plan.method_count = e->summary->methods = kept;
     return true;
-}
-
-/* Few are named, many are counted. */
-static void say_left_out(const ss_execution *e, const ss_text *pairs)
-{
-    int count = pairs->length > 0;
-    for (size_t i = 0; i < pairs->length; i++) count += pairs->data[i] == ',';
-    if (count > LEFT_OUT_NAMED)
-        ss_execution_say(e,
-                         "skipped %d solver/formulation pairs that do not fit together, see stickslip "
-                         "solvers --table",
-                         count);
-    else if (count > 0)
-        ss_execution_say(e, "skipped solver/formulation pairs that do not fit together: %s",
-                         ss_text_get(pairs));
-}
-
-bool ss_execution_find_methods(ss_execution *e, ss_error *err)
-{
-    ss_campaign_stage stage = {"testing methods", e->campaign->jobs, -1, no_group, method_done};
-    ss_text left_out = {0};
-    bool good = list_solvers(e, err);
-    if (!good || ss_execution_interrupted(e)) return good;
-    good = ss_campaign_expand(e->campaign, &e->catalogue, &e->plan.methods, &e->plan.method_count, &left_out,
-                              err);
-    say_left_out(e, &left_out);
-    ss_text_free(&left_out);
-    if (!good) return false;
-    bool paced = !e->limit_rule.solver;
-    for (int i = 0; i < e->plan.method_count; i++) paced |= ss_execution_sets_limits(e, &e->plan.methods[i]);
-    if (!paced)
-        return ss_fail(err, SS_ERROR_USAGE, "--limit-by %s: no solver '%s' in this campaign",
-                       e->campaign->options.limit_by, e->limit_rule.solver);
-    for (int i = 0; i < e->plan.method_count; i++)
-        ss_queue_add(&e->queue, 0, &(ss_task){.kind = SS_TASK_DESCRIBE, .method = i});
-    if (!ss_execution_stage(e, &stage, err)) return false;
-    if (ss_execution_interrupted(e)) {
-        e->plan.method_count = 0; // some have no entry yet; their texts are lost with the process
-        return true;
-    }
-    return enter_methods(e, err);
 }
 
 /* ---- sources ------------------------------------------------------------------------------------- */
@@ -252,6 +236,7 @@ static bool refuse_source(ss_execution *e, int source, const char *fault, ss_err
     return e->contents[source].fault || ss_fail(err, SS_ERROR_RESOURCES, "out of memory for files");
 }
 
+/* A worker has looked into a file, or failed to. */
 static bool source_done(void *context, const ss_task *task, const ss_ending *ending, const char *reply,
                         size_t size, ss_error *err)
 {
@@ -267,6 +252,8 @@ static bool source_done(void *context, const ss_task *task, const ss_ending *end
                    : refuse_source(e, task->problem, "cannot be read: invalid reply from a worker process",
                                    err);
     }
+
+    // What is wrong with the file is a result; what is wrong here, such as a lack of memory, is not.
     if (!ending->replied)
         ss_fail(&why, SS_ERROR_INPUT, "cannot be read: %s: %s", ss_outcome_name(ending->outcome),
                 ending->message);
@@ -276,72 +263,45 @@ static bool source_done(void *context, const ss_task *task, const ss_ending *end
     return true;
 }
 
-static bool open_sources(ss_execution *e, ss_error *err)
-{
-    ss_campaign_stage stage = {"opening files", e->campaign->jobs, -1, no_group, source_done};
-    size_t count = (size_t)e->campaign->source_count;
-    e->contents = ss_allocate(count, sizeof *e->contents);
-    e->opened = ss_allocate(count, sizeof *e->opened);
-    if (!e->contents || !e->opened) return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for files");
-    for (int i = 0; i < e->campaign->source_count; i++)
-        ss_queue_add(&e->queue, 0, &(ss_task){.kind = SS_TASK_OPEN, .problem = i});
-    return ss_execution_stage(e, &stage, err);
-}
-
 /* ---- problems ------------------------------------------------------------------------------------ */
 
-static size_t count_problems(const ss_execution *e)
+/* Every frame and every FCLIB problem of the files, and every file that cannot be read. */
+static bool plan_problems(ss_execution *e, ss_error *err)
 {
     size_t count = 0;
     for (int i = 0; i < e->campaign->source_count; i++) {
         const ss_source_contents *contents = &e->contents[i];
-        int every = e->campaign->sources[i].every;
+        size_t every = (size_t)e->campaign->sources[i].every;
         if (!e->opened[i]) continue;
         count += (size_t)contents->kind_count + (contents->fault != NULL);
-        count += ((size_t)(contents->end - contents->begin) + (size_t)every - 1) / (size_t)every;
+        count += ((size_t)(contents->end - contents->begin) + every - 1) / every;
     }
-    return count;
-}
-
-static bool plan_source(ss_execution *e, int source, ss_error *err)
-{
-    const ss_source_contents *contents = &e->contents[source];
-    int every = e->campaign->sources[source].every;
-    ss_planned_problem planned = {.source = source, .index = -1};
-    planned.entry.file = (char *)(uintptr_t)path_of(e, source);
-    planned.entry.format = (char *)(contents->format == SS_FORMAT_BPMD ? "bpmd" : "fclib");
-    if (contents->fault) {
-        planned.entry.format = (char *)"";
-        planned.entry.index = -1;
-        if (!ss_problem_entry_refuse(&planned.entry, path_of(e, source), contents->fault, err)) return false;
-        e->plan.problems[e->plan.problem_count++] = planned;
-    }
-    for (int i = 0; i < contents->kind_count; i++) {
-        planned.kind = contents->kinds[i];
-        planned.entry.index = -1;
-        e->plan.problems[e->plan.problem_count++] = planned;
-    }
-    for (int64_t i = contents->begin; i < contents->end; i += every) {
-        planned.index = planned.entry.index = (int)i;
-        e->plan.problems[e->plan.problem_count++] = planned;
-    }
-    return true;
-}
-
-static bool plan_problems(ss_execution *e, ss_error *err)
-{
-    size_t count = count_problems(e);
     if (count > INT32_MAX / 2) return ss_fail(err, SS_ERROR_RESOURCES, "too many problems");
-    e->plan.problems = ss_allocate(count, sizeof *e->plan.problems);
-    if (!e->plan.problems) return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for problems");
-    for (int i = 0; i < e->campaign->source_count; i++)
-        if (e->opened[i] && !plan_source(e, i, err)) return false;
-    return true;
-}
+    ss_planned_problem *problems = e->plan.problems = ss_allocate(count, sizeof *e->plan.problems);
+    if (!problems) return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for problems");
 
-static int group_of_inspection(const ss_task *task)
-{
-    return task->count; // the source
+    for (int source = 0; source < e->campaign->source_count; source++) {
+        const ss_source_contents *contents = &e->contents[source];
+        if (!e->opened[source]) continue;
+        ss_planned_problem planned = {.source = source, .index = -1, .entry = {.index = -1}};
+        planned.entry.file = (char *)(uintptr_t)path_of(e, source);
+        planned.entry.format = (char *)(contents->format == SS_FORMAT_BPMD ? "bpmd" : "fclib");
+        if (contents->fault) {
+            planned.entry.format = (char *)"";
+            if (!ss_problem_entry_refuse(&planned.entry, path_of(e, source), contents->fault, err))
+                return false;
+            problems[e->plan.problem_count++] = planned;
+        }
+        for (int i = 0; i < contents->kind_count; i++) {
+            planned.kind = contents->kinds[i];
+            problems[e->plan.problem_count++] = planned;
+        }
+        for (int64_t i = contents->begin; i < contents->end; i += e->campaign->sources[source].every) {
+            planned.index = planned.entry.index = (int)i;
+            problems[e->plan.problem_count++] = planned;
+        }
+    }
+    return true;
 }
 
 /* A worker that died took the place with it: frames are named by their number then. */
@@ -376,21 +336,30 @@ static bool inspected(void *context, const ss_task *task, const ss_ending *endin
            blame_problem(e, planned, "invalid reply from a worker process", err);
 }
 
-static bool inspect_problems(ss_execution *e, ss_error *err)
+bool ss_execution_find_problems(ss_execution *e, ss_error *err)
 {
-    ss_campaign_stage stage = {"analysing problems", e->campaign->jobs, -1, group_of_inspection, inspected};
-    for (int i = 0; i < e->plan.problem_count; i++) {
-        int source = e->plan.problems[i].source;
-        if (!e->plan.problems[i].entry.fault)
-            ss_queue_add(&e->queue, source,
-                         &(ss_task){.kind = SS_TASK_INSPECT, .problem = i, .count = source});
-    }
-    return ss_execution_stage(e, &stage, err);
-}
+    if (ss_execution_interrupted(e)) return true;
+    size_t sources = (size_t)e->campaign->source_count;
+    e->contents = ss_allocate(sources, sizeof *e->contents);
+    e->opened = ss_allocate(sources, sizeof *e->opened);
+    if (!e->contents || !e->opened) return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for files");
 
-/* The same problem in two files is one; the first file has it. */
-static bool enter_problems(ss_execution *e, ss_error *err)
-{
+    // What is in the files ...
+    ss_campaign_stage opening = {"opening files", e->campaign->jobs, -1, source_done};
+    for (int i = 0; i < e->campaign->source_count; i++)
+        ss_queue_add(&e->queue, 0, &(ss_task){.kind = SS_TASK_OPEN, .problem = i});
+    if (!ss_execution_stage(e, &opening, err) || !plan_problems(e, err)) return false;
+
+    // ... and what kind of problems they are; a worker stays with one file.
+    ss_campaign_stage inspecting = {"analysing problems", e->campaign->jobs, -1, inspected};
+    for (int i = 0; i < e->plan.problem_count; i++)
+        if (!e->plan.problems[i].entry.fault)
+            ss_queue_add(&e->queue, e->plan.problems[i].source,
+                         &(ss_task){.kind = SS_TASK_INSPECT, .problem = i});
+    if (!ss_execution_stage(e, &inspecting, err)) return false;
+    if (ss_execution_interrupted(e)) return true;
+
+    // Into the ledger. The same problem in two files is one; the first file has it.
     int kept = 0;
     for (int i = 0; i < e->plan.problem_count; i++) {
         ss_planned_problem *planned = &e->plan.problems[i];
@@ -407,14 +376,6 @@ static bool enter_problems(ss_execution *e, ss_error *err)
         else
             e->plan.problems[kept++] = *planned;
     }
-    e->plan.problem_count = kept;
-    e->summary->problems = kept;
+    e->plan.problem_count = e->summary->problems = kept;
     return true;
-}
-
-bool ss_execution_find_problems(ss_execution *e, ss_error *err)
-{
-    if (ss_execution_interrupted(e)) return true;
-    if (!open_sources(e, err) || !plan_problems(e, err) || !inspect_problems(e, err)) return false;
-    return ss_execution_interrupted(e) || enter_problems(e, err);
 }

@@ -7,11 +7,6 @@
 
 #include <string.h>
 
-static int group_of_answer(const ss_task *task)
-{
-    return task->problem;
-}
-
 /* What cannot be judged is named; the other answers of the frame are taken all the same. */
 static void cannot_judge(ss_execution *e, const ss_task *task, ss_error_code code, const char *why)
 {
@@ -20,6 +15,7 @@ static void cannot_judge(ss_execution *e, const ss_task *task, ss_error_code cod
                           task->count, why);
 }
 
+/* Into the ledger, unless another shard has it or it is there already. */
 static bool store(ss_execution *e, const ss_task *task, ss_method_entry *method, bool assumed,
                   const char *started, ss_run_entry *run, ss_error *err)
 {
@@ -36,6 +32,7 @@ static bool store(ss_execution *e, const ss_task *task, ss_method_entry *method,
         e->summary->before++;
         return true;
     }
+
     e->summary->done++;
     run->problem_id = problem->id;
     run->method_id = method->id;
@@ -76,6 +73,7 @@ static bool take_answer(ss_execution *e, const ss_task *task, const ss_ending *e
     return good;
 }
 
+/* The first answer of a frame comes with the number of them: then the others are asked for. */
 static bool answer_done(void *context, const ss_task *task, const ss_ending *ending, const char *reply,
                         size_t size, ss_error *err)
 {
@@ -93,6 +91,7 @@ static bool answer_done(void *context, const ss_task *task, const ss_ending *end
         cannot_judge(e, task, SS_ERROR_INPUT, ending->message);
         return true;
     }
+
     bool good = true, read = ss_reply_unpack(&from, &why);
     int count = read ? ss_unpack_within(&from, 0, INT32_MAX) : 0;
     if (!read) cannot_judge(e, task, why.code, why.message);
@@ -107,7 +106,7 @@ static bool answer_done(void *context, const ss_task *task, const ss_ending *end
 
 bool ss_execution_judge_recorded(ss_execution *e, ss_error *err)
 {
-    ss_campaign_stage stage = {"judging stored answers", e->campaign->jobs, -1, group_of_answer, answer_done};
+    ss_campaign_stage stage = {"judging stored answers", e->campaign->jobs, -1, answer_done};
     if (ss_execution_interrupted(e) || !e->campaign->options.recorded) return true;
     for (int p = 0; p < e->plan.problem_count; p++) {
         const ss_planned_problem *problem = &e->plan.problems[p];

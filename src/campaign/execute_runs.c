@@ -10,23 +10,12 @@
 #include <stdio.h>
 #include <string.h>
 
-static int group_of_run(const ss_task *task)
-{
-    return task->problem;
-}
-
 static bool is_failure(ss_outcome outcome)
 {
     return outcome > SS_OUTCOME_LAST_STATUS;
 }
 
 /* ---- the matrix ---------------------------------------------------------------------------------- */
-
-/* Problems of FCLIB are cones already: there is no frame that another formulation could start from. */
-static bool belongs_together(const ss_planned_problem *problem, const ss_planned_method *method)
-{
-    return problem->index >= 0 || strcmp(method->formulation, "cone") == 0;
-}
 
 bool ss_execution_is_ours(const ss_campaign *campaign, const ss_problem_entry *problem,
                           const ss_method_entry *method)
@@ -123,15 +112,6 @@ static bool store_unrun(ss_execution *e, const ss_task *task, ss_outcome outcome
     return store_end(e, task, &ending, err);
 }
 
-/* Of two stop rules about the same thing: is the first the easier one? */
-static bool is_easier(const char *a, const char *b)
-{
-    size_t length = strcspn(a, "<");
-    double easy, hard;
-    return a[length] == '<' && strncmp(a, b, length + 1) == 0 && ss_number_read(a + length + 1, &easy) &&
-           ss_number_read(b + length + 1, &hard) && easy > hard;
-}
-
 /* On a ladder, a method whose time was not enough for an easier rule is not asked for more: finds that run.
  * NULL: there is none. */
 static bool find_failed_rung(ss_execution *e, int problem, int method, ss_known_run *known,
@@ -140,11 +120,17 @@ static bool find_failed_rung(ss_execution *e, int problem, int method, ss_known_
     const ss_method_entry *own = &e->plan.methods[method].entry;
     *rung = NULL;
     for (int m = 0; m < e->plan.method_count && !*rung; m++) {
+        // The same method, whose stop rule is about the same thing with a larger number: METRIC<VALUE.
         const ss_method_entry *other = &e->plan.methods[m].entry;
-        bool below = is_easier(other->stop, own->stop) && strcmp(other->solver, own->solver) == 0 &&
-                     strcmp(other->set, own->set) == 0 && strcmp(other->formulation, own->formulation) == 0 &&
-                     strcmp(other->with, own->with) == 0;
+        size_t length = strcspn(other->stop, "<");
+        double easy, hard;
+        bool below = other->stop[length] == '<' && strncmp(other->stop, own->stop, length + 1) == 0 &&
+                     ss_number_read(other->stop + length + 1, &easy) &&
+                     ss_number_read(own->stop + length + 1, &hard) && easy > hard;
+        below = below && strcmp(other->solver, own->solver) == 0 && strcmp(other->set, own->set) == 0 &&
+                strcmp(other->formulation, own->formulation) == 0 && strcmp(other->with, own->with) == 0;
         if (!below) continue;
+
         if (!look_up(e, problem, m, known, err)) return false;
         bool too_slow = known->outcome == SS_OUTCOME_HUNG || known->outcome == (ss_outcome)SS_TIME_LIMIT;
         if (known->samples >= 0 && too_slow) *rung = other;
@@ -178,9 +164,12 @@ static bool queue_run(ss_execution *e, int problem, int method, ss_error *err)
     if (known.samples >= 0) return true;
     if (!find_limit(e, problem, method, &task.limit, err)) return false;
     task.patience = ss_execution_patience(e, task.limit);
-    if (!belongs_together(&e->plan.problems[problem], planned))
+
+    // Problems of FCLIB are cones already: there is no frame that another formulation could start from.
+    if (e->plan.problems[problem].index < 0 && strcmp(planned->formulation, "cone") != 0)
         return store_unrun(e, &task, (ss_outcome)SS_NOT_APPLICABLE,
                            "an FCLIB problem can only be solved as cone", err);
+
     if (!find_failed_rung(e, problem, method, &known, &rung, err)) return false;
     if (rung) {
         char why[200];
@@ -206,15 +195,12 @@ static bool deserves_another_try(const ss_ending *ending)
     return !ending->replied && !ending->fresh && ending->outcome != SS_OUTCOME_HUNG;
 }
 
-/* Nonsense in the pipe may be found late, or early. */
-static bool began_to_solve(const ss_ending *ending)
-{
-    return ending->phase == SS_PHASE_SOLVING || ending->phase == SS_PHASE_JUDGING ||
-           ending->phase == SS_PHASE_REPLYING || ending->outcome == SS_OUTCOME_BROKEN;
-}
-
+/* A task without a reply: tried again, stored as an outcome, or reported. */
 static bool take_end(ss_execution *e, const ss_task *task, const ss_ending *ending, ss_error *err)
 {
+    // Nonsense in the pipe may be found late, or early: it counts as the solver's whenever it is found.
+    bool began_to_solve = ending->phase == SS_PHASE_SOLVING || ending->phase == SS_PHASE_JUDGING ||
+                          ending->phase == SS_PHASE_REPLYING || ending->outcome == SS_OUTCOME_BROKEN;
     ss_task again = *task;
     if (deserves_another_try(ending)) {
         again.fresh = true;
@@ -222,7 +208,7 @@ static bool take_end(ss_execution *e, const ss_task *task, const ss_ending *endi
     } else if (ending->phase == SS_PHASE_REFERENCE) { // not the method's fault
         again.plain = again.fresh = true;
         ss_queue_again(&e->queue, &again);
-    } else if (began_to_solve(ending)) {
+    } else if (began_to_solve) {
         return store_end(e, task, ending, err);
     } else {
         cannot_run(e, task, SS_ERROR_INPUT, ending->message);
@@ -256,7 +242,7 @@ static bool run_done(void *context, const ss_task *task, const ss_ending *ending
 
 bool ss_execution_solve(ss_execution *e, ss_error *err)
 {
-    ss_campaign_stage stage = {"solving", e->campaign->jobs, -1, group_of_run, run_done};
+    ss_campaign_stage stage = {"solving", e->campaign->jobs, -1, run_done};
     int rungs = 0;
     const char **stops = ss_campaign_stops(e->campaign, &rungs, err);
     if (!stops) return false;
@@ -280,68 +266,13 @@ bool ss_execution_solve(ss_execution *e, ss_error *err)
 
 /* ---- timing -------------------------------------------------------------------------------------- */
 
-/* Only runs that came to an end of their own are worth it. */
-static bool is_worth_timing(ss_outcome outcome)
-{
-    return !is_failure(outcome) && outcome != (ss_outcome)SS_NOT_APPLICABLE &&
-           outcome != (ss_outcome)SS_CANCELLED;
-}
-
-/* Are there already as many faster ones among the methods of the same solver with the same stop rule? */
-static bool is_beaten(const ss_execution *e, const ss_known_run *known, int method)
-{
-    const ss_planned_method *methods = e->plan.methods;
-    int faster = 0, most = e->campaign->options.repeat_best;
-    if (most == 0) return false;
-    if (known[method].outcome != (ss_outcome)SS_CONVERGED) return true;
-    for (int m = 0; m < e->plan.method_count; m++) {
-        bool rival = m != method && known[m].samples >= 0 && known[m].outcome == (ss_outcome)SS_CONVERGED &&
-                     strcmp(methods[m].solver, methods[method].solver) == 0 &&
-                     strcmp(methods[m].stop, methods[method].stop) == 0;
-        bool tie = known[m].seconds == known[method].seconds && m < method;
-        faster += rival && (known[m].seconds < known[method].seconds || tie);
-    }
-    return faster >= most;
-}
-
-static bool queue_times(ss_execution *e, int problem, ss_known_run *known, ss_error *err)
-{
-    const ss_problem_entry *entry = &e->plan.problems[problem].entry;
-    for (int m = 0; m < e->plan.method_count; m++) {
-        known[m].samples = -1;
-        bool is_ours = !entry->fault && ss_execution_is_ours(e->campaign, entry, &e->plan.methods[m].entry);
-        if (is_ours && !look_up(e, problem, m, &known[m], err)) return false;
-    }
-    for (int m = 0; m < e->plan.method_count; m++) {
-        int missing = e->campaign->options.repeats - known[m].samples;
-        ss_task task = {.kind = SS_TASK_TIME, .problem = problem, .method = m, .count = missing};
-        if (known[m].samples < 0 || missing < 1 || !is_worth_timing(known[m].outcome)) continue;
-        if (is_beaten(e, known, m)) continue;
-        if (!find_limit(e, problem, m, &task.limit, err)) return false;
-        task.patience = ss_execution_patience(e, task.limit);
-        ss_queue_add(&e->queue, problem, &task);
-    }
-    return true;
-}
-
-static bool unpack_samples(ss_unpacker *from, int expected, ss_sample *samples, bool *steady)
-{
-    if (ss_unpack_within(from, expected, expected) != expected || from->bad) return false;
-    for (int i = 0; i < expected; i++) {
-        samples[i].seconds = ss_unpack_real(from);
-        samples[i].elapsed = ss_unpack_real(from);
-    }
-    *steady = ss_unpack_within(from, 0, 1);
-    return !from->bad && from->at == from->end;
-}
-
+/* Times of a run that was repeated, or how its repetition ended. */
 static bool time_done(void *context, const ss_task *task, const ss_ending *ending, const char *reply,
                       size_t size, ss_error *err)
 {
     ss_execution *e = context;
     ss_unpacker from = {reply, reply + size, false};
     ss_error why;
-    bool steady = true;
     if (deserves_another_try(ending)) return take_end(e, task, ending, err);
     if (!ending->replied) {
         cannot_run(e, task, SS_ERROR_RESOURCES, ending->message);
@@ -352,23 +283,71 @@ static bool time_done(void *context, const ss_task *task, const ss_ending *endin
         return true;
     }
     ss_sample *samples = ss_allocate((size_t)task->count, sizeof *samples);
-    bool good = samples || ss_fail(err, SS_ERROR_RESOURCES, "out of memory for samples");
-    if (good && unpack_samples(&from, task->count, samples, &steady)) {
+    if (!samples) return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for samples");
+
+    int count = ss_unpack_within(&from, task->count, task->count);
+    for (int i = 0; i < count && !from.bad; i++) {
+        samples[i].seconds = ss_unpack_real(&from);
+        samples[i].elapsed = ss_unpack_real(&from);
+    }
+    bool steady = ss_unpack_within(&from, 0, 1), good = true;
+    if (count == task->count && !from.bad && from.at == from.end) {
         good = ss_ledger_add_samples(e->ledger, e->plan.problems[task->problem].entry.id,
                                      e->plan.methods[task->method].entry.id, e->machine.id, samples,
                                      task->count, steady, err);
         e->done++;
         e->summary->samples++;
-    } else if (good) {
+    } else {
         cannot_run(e, task, SS_ERROR_RESOURCES, "invalid reply from its process");
     }
     ss_release(samples);
     return good;
 }
 
+/* Adds the repetitions of one problem's runs to the queue; `known` has room for every method. */
+static bool queue_times(ss_execution *e, int problem, ss_known_run *known, ss_error *err)
+{
+    const ss_problem_entry *entry = &e->plan.problems[problem].entry;
+    const ss_planned_method *methods = e->plan.methods;
+    const ss_campaign_options *options = &e->campaign->options;
+    for (int m = 0; m < e->plan.method_count; m++) {
+        known[m].samples = -1;
+        bool is_ours = !entry->fault && ss_execution_is_ours(e->campaign, entry, &methods[m].entry);
+        if (is_ours && !look_up(e, problem, m, &known[m], err)) return false;
+    }
+
+    for (int m = 0; m < e->plan.method_count; m++) {
+        // Only runs that came to an end of their own are worth it.
+        ss_outcome outcome = known[m].outcome;
+        int missing = options->repeats - known[m].samples;
+        if (known[m].samples < 0 || missing < 1 || is_failure(outcome) ||
+            outcome == (ss_outcome)SS_NOT_APPLICABLE || outcome == (ss_outcome)SS_CANCELLED)
+            continue;
+
+        // With repeat_best, only the fastest of the methods of one solver with the same stop rule.
+        int faster = 0;
+        for (int k = 0; k < e->plan.method_count && options->repeat_best > 0; k++) {
+            bool rival = k != m && known[k].samples >= 0 && known[k].outcome == (ss_outcome)SS_CONVERGED &&
+                         strcmp(methods[k].solver, methods[m].solver) == 0 &&
+                         strcmp(methods[k].stop, methods[m].stop) == 0;
+            bool tie = known[k].seconds == known[m].seconds && k < m;
+            faster += rival && (known[k].seconds < known[m].seconds || tie);
+        }
+        if (options->repeat_best > 0 &&
+            (outcome != (ss_outcome)SS_CONVERGED || faster >= options->repeat_best))
+            continue;
+
+        ss_task task = {.kind = SS_TASK_TIME, .problem = problem, .method = m, .count = missing};
+        if (!find_limit(e, problem, m, &task.limit, err)) return false;
+        task.patience = ss_execution_patience(e, task.limit);
+        ss_queue_add(&e->queue, problem, &task);
+    }
+    return true;
+}
+
 bool ss_execution_time(ss_execution *e, ss_error *err)
 {
-    ss_campaign_stage stage = {"timing", 1, ss_quiet_core(), group_of_run, time_done};
+    ss_campaign_stage stage = {"timing", 1, ss_quiet_core(), time_done};
     if (ss_execution_interrupted(e) || e->campaign->options.repeats < 1) return true;
     ss_known_run *known = ss_allocate((size_t)e->plan.method_count, sizeof *known);
     bool good = known || ss_fail(err, SS_ERROR_RESOURCES, "out of memory for times");

@@ -18,19 +18,6 @@ static void add_vector(ss_digest *digest, const double *values, int count)
     if (values) ss_digest_add_reals(digest, values, (size_t)count);
 }
 
-/* Zeros that are stored say nothing. */
-static void add_matrix(ss_digest *digest, const ss_sparse *matrix)
-{
-    for (int j = 0; matrix && j < matrix->cols; j++) {
-        for (int k = matrix->start[j]; k < matrix->start[j + 1]; k++) {
-            if (matrix->value[k] == 0) continue;
-            ss_digest_add(digest, (uint64_t)j << 32 | (uint64_t)matrix->row[k]);
-            ss_digest_add(digest, ss_digest_word(matrix->value[k]));
-        }
-    }
-    ss_digest_add(digest, UINT64_MAX); // no place of a matrix
-}
-
 void ss_cone_hash(const ss_cone *cone, char text[33])
 {
     int m = cone->contacts * cone->dimension, p = cone->equations, n = cone->dofs;
@@ -38,8 +25,21 @@ void ss_cone_hash(const ss_cone *cone, char text[33])
     ss_digest_add_text(&digest, cone->form == SS_CONE_LOCAL ? "local" : "global");
     const int sizes[] = {cone->dimension, cone->contacts, n, p};
     for (int i = 0; i < 4; i++) ss_digest_add(&digest, (uint64_t)sizes[i]);
+
+    // Zeros that are stored say nothing; a place that no matrix has ends each.
     const ss_sparse *const matrices[] = {cone->W, cone->V, cone->R, cone->M, cone->H, cone->G};
-    for (int i = 0; i < 6; i++) add_matrix(&digest, matrices[i]);
+    for (int i = 0; i < 6; i++) {
+        const ss_sparse *matrix = matrices[i];
+        for (int j = 0; matrix && j < matrix->cols; j++) {
+            for (int k = matrix->start[j]; k < matrix->start[j + 1]; k++) {
+                if (matrix->value[k] == 0) continue;
+                ss_digest_add(&digest, (uint64_t)j << 32 | (uint64_t)matrix->row[k]);
+                ss_digest_add(&digest, ss_digest_word(matrix->value[k]));
+            }
+        }
+        ss_digest_add(&digest, UINT64_MAX);
+    }
+
     add_vector(&digest, cone->mu, cone->contacts);
     add_vector(&digest, cone->mu_rolling, cone->contacts);
     add_vector(&digest, cone->q, m);
@@ -52,57 +52,34 @@ void ss_cone_hash(const ss_cone *cone, char text[33])
 
 /* ---- rank ---------------------------------------------------------------------------------------- */
 
-static void scatter(const ss_sparse *matrix, double *dense)
-{
-    size_t n = (size_t)matrix->rows;
-    for (int j = 0; j < matrix->cols; j++) {
-        for (int k = matrix->start[j]; k < matrix->start[j + 1]; k++)
-            dense[(size_t)j * n + (size_t)matrix->row[k]] = matrix->value[k];
-    }
-}
-
-/* Rows are measured in metres or radians: each is divided by the root of its diagonal. An empty
- * one stays empty. */
-static void scale(double *dense, double *root, size_t n)
-{
-    for (size_t i = 0; i < n; i++) root[i] = dense[i * n + i] > 0 ? sqrt(dense[i * n + i]) : INFINITY;
-    for (size_t j = 0; j < n; j++)
-        for (size_t i = 0; i < n; i++) dense[j * n + i] /= root[i] * root[j];
-}
-
 bool ss_rank_ratio(const ss_sparse *matrix, double *ratio, ss_error *err)
 {
-    int n = matrix->rows;
-    size_t size = (size_t)n;
+    int rows = matrix->rows;
+    size_t n = (size_t)rows;
     *ratio = NAN;
-    if (n == 0 || n > SS_MOST_RANK_ROWS) return true;
-    double *dense = ss_allocate(size * size, sizeof *dense), *work = ss_allocate(2 * size, sizeof *work);
-    int *pivot = ss_allocate(size, sizeof *pivot), rank = 0;
+    if (rows == 0 || rows > SS_MOST_RANK_ROWS) return true;
+    double *dense = ss_allocate(n * n, sizeof *dense), *work = ss_allocate(2 * n, sizeof *work);
+    int *pivot = ss_allocate(n, sizeof *pivot), rank = 0;
     bool good = dense && work && pivot;
     if (good) {
-        scatter(matrix, dense);
-        scale(dense, work, size);
+        for (int j = 0; j < matrix->cols; j++)
+            for (int k = matrix->start[j]; k < matrix->start[j + 1]; k++)
+                dense[(size_t)j * n + (size_t)matrix->row[k]] = matrix->value[k];
+
+        // Rows are measured in metres or radians: each is divided by the root of its diagonal. An empty one
+        // stays empty.
+        for (size_t i = 0; i < n; i++) work[i] = dense[i * n + i] > 0 ? sqrt(dense[i * n + i]) : INFINITY;
+        for (size_t j = 0; j < n; j++)
+            for (size_t i = 0; i < n; i++) dense[j * n + i] /= work[i] * work[j];
+
         ss_blas_use_one_thread();
-        LAPACKE_dpstrf_work(LAPACK_COL_MAJOR, 'L', n, dense, n, pivot, &rank, RANK_TOLERANCE, work);
-        *ratio = (double)rank / n;
+        LAPACKE_dpstrf_work(LAPACK_COL_MAJOR, 'L', rows, dense, rows, pivot, &rank, RANK_TOLERANCE, work);
+        *ratio = (double)rank / rows;
     }
     ss_release(dense);
     ss_release(work);
     ss_release(pivot);
-    return good || ss_fail(err, SS_ERROR_RESOURCES, "out of memory for a matrix of %d rows", n);
-}
-
-/* Of contact and joint rows alone: what compliance adds to the diagonal is taken out. */
-static bool rank_of_frame(const ss_frame *frame, double *ratio, ss_error *err)
-{
-    *ratio = NAN;
-    if (3 * (int64_t)frame->contacts.count + frame->constraints.row_count > SS_MOST_RANK_ROWS) return true;
-    ss_problem *problem = ss_problem_from_frame(frame, ss_formulation_find("cone"), NULL, err);
-    for (int i = 0; problem && problem->bodies && i < problem->size; i++)
-        problem->bodies->compliance[i] = 0.0;
-    bool good = problem && ss_problem_need_matrix(problem, err) && ss_rank_ratio(problem->A, ratio, err);
-    ss_problem_destroy(problem);
-    return good;
+    return good || ss_fail(err, SS_ERROR_RESOURCES, "out of memory for a matrix of %d rows", rows);
 }
 
 /* ---- features ------------------------------------------------------------------------------------ */
@@ -130,7 +107,17 @@ bool ss_features_of_frame(const ss_frame *frame, ss_problem_entry *entry, ss_err
     entry->mu_least = entry->mu_most = NAN;
     for (int i = 0; i < frame->contacts.count; i++)
         for (int k = 0; k < 2; k++) stretch(frame->contacts.mu[i][k], &entry->mu_least, &entry->mu_most);
-    return rank_of_frame(frame, &entry->rank_ratio, err);
+
+    // The rank of contact and joint rows alone: what compliance adds to the diagonal is taken out.
+    entry->rank_ratio = NAN;
+    if (3 * (int64_t)frame->contacts.count + frame->constraints.row_count > SS_MOST_RANK_ROWS) return true;
+    ss_problem *problem = ss_problem_from_frame(frame, ss_formulation_find("cone"), NULL, err);
+    for (int i = 0; problem && problem->bodies && i < problem->size; i++)
+        problem->bodies->compliance[i] = 0.0;
+    bool good =
+        problem && ss_problem_need_matrix(problem, err) && ss_rank_ratio(problem->A, &entry->rank_ratio, err);
+    ss_problem_destroy(problem);
+    return good;
 }
 
 bool ss_features_of_cone(const ss_cone *cone, const ss_problem *problem, ss_problem_entry *entry,

@@ -11,13 +11,12 @@
 
 enum { MOST_LINE = 1 << 28, MOST_NAME = 120 };
 
-/* A place in the input, and numbers on their way from it. */
+/* A place in the input. */
 typedef struct reader {
     const char *name;
     int line;
     ss_recorder *recorder;
-    double *numbers;
-    size_t room;
+
     ss_error *err;
 } reader;
 
@@ -55,27 +54,15 @@ static bool check_keys(const reader *r, json_t *object, const char *place, const
     return true;
 }
 
-/* JSON has no infinity: null, and the texts "inf" and "-inf", stand for numbers that it does not have. */
-static bool read_number(json_t *value, double *number)
-{
-    const char *text = json_string_value(value);
-    if (json_is_number(value))
-        *number = json_number_value(value);
-    else if (text && strcmp(text, "inf") == 0)
-        *number = INFINITY;
-    else if (text && strcmp(text, "-inf") == 0)
-        *number = -INFINITY;
-    else
-        return false;
-    return true;
-}
-
-/* All numbers of an array, or of an array of arrays, in order. */
+/* All numbers of an array, or of an array of arrays, in order. JSON has no infinity: the texts "inf" and
+ * "-inf" stand for it. */
 static bool flatten(json_t *value, double *numbers, size_t room, size_t *count)
 {
     if (!json_is_array(value)) {
-        if (*count >= room || !read_number(value, &numbers[*count])) return false;
-        ++*count;
+        const char *text = json_string_value(value);
+        bool up = text && strcmp(text, "inf") == 0, down = text && strcmp(text, "-inf") == 0;
+        if (*count >= room || !(json_is_number(value) || up || down)) return false;
+        numbers[(*count)++] = up ? INFINITY : down ? -INFINITY : json_number_value(value);
         return true;
     }
     size_t i;
@@ -98,23 +85,6 @@ static bool read_numbers(reader *r, json_t *object, const char *place, const cha
     if (!flatten(value, numbers, count, &found) || found != count)
         return fail(r, full, "expected %zu number%s", count, count == 1 ? "" : "s");
     return true;
-}
-
-/* The same for arrays whose length is that of the input: they stay until the next call. */
-static const double *read_many(reader *r, json_t *object, const char *place, const char *key, size_t count,
-                               bool *good)
-{
-    bool there;
-    if (count + 1 > r->room) {
-        ss_release(r->numbers);
-        r->room = 2 * count + 64;
-        r->numbers = ss_allocate(r->room, sizeof *r->numbers);
-        if (!r->numbers) r->room = 0;
-        if (!r->numbers) *good = ss_fail(r->err, SS_ERROR_RESOURCES, "%s: out of memory", r->name);
-        if (!r->numbers) return NULL;
-    }
-    *good = *good && read_numbers(r, object, place, key, count, r->numbers, &there);
-    return *good && there ? r->numbers : NULL;
 }
 
 static bool read_body_number(reader *r, json_t *object, const char *place, const char *key, int bodies,
@@ -216,15 +186,15 @@ static bool read_result(reader *r, const char *solver, json_t *result, int bodie
     if (!check_keys(r, result, place, keys)) return false;
     const size_t counts[4] = {6 * (size_t)bodies, (size_t)rows, (size_t)contacts, 3 * (size_t)contacts};
     double *arrays[4] = {0};
-    bool good = true;
+    bool there[4] = {false}, good = true;
     for (int i = 0; good && i < 4; i++) {
-        const double *found = read_many(r, result, place, keys[i], counts[i], &good);
-        if (!found) continue;
         arrays[i] = ss_allocate(counts[i], sizeof **arrays);
-        good = arrays[i] != NULL || ss_fail(r->err, SS_ERROR_RESOURCES, "%s: out of memory", r->name);
-        if (good && counts[i]) memcpy(arrays[i], found, counts[i] * sizeof **arrays);
+        good = arrays[i] || ss_fail(r->err, SS_ERROR_RESOURCES, "%s: out of memory", r->name);
+        good = good && read_numbers(r, result, place, keys[i], counts[i], arrays[i], &there[i]);
     }
-    if (good) ss_recorder_result(r->recorder, solver, arrays[0], arrays[1], arrays[2], arrays[3]);
+    if (good)
+        ss_recorder_result(r->recorder, solver, there[0] ? arrays[0] : NULL, there[1] ? arrays[1] : NULL,
+                           there[2] ? arrays[2] : NULL, there[3] ? arrays[3] : NULL);
     for (int i = 0; i < 4; i++) ss_release(arrays[i]);
     return good;
 }
@@ -362,7 +332,7 @@ bool ss_import_frames(FILE *in, const char *name, const char *path, const ss_rec
         json_decref(object);
     }
     free(line);
-    ss_release(r.numbers);
+
     if (good && *frames == 0) good = ss_fail(err, SS_ERROR_INPUT, "%s: no frame in it", name);
     if (good) return ss_recorder_close(r.recorder, err);
     ss_recorder_discard(r.recorder);

@@ -11,20 +11,23 @@
 
 /* ---- what is in a file --------------------------------------------------------------------------- */
 
-static bool open_frames(ss_worker_state *state, int source, ss_text *reply, ss_error *err)
+bool ss_task_open(ss_worker_state *state, int source, ss_text *reply, ss_error *err)
 {
     const ss_campaign_source *wanted = &state->plan->campaign->sources[source];
-    ss_bpmd *file = ss_worker_state_file(state, source, err);
-    int begin, end;
-    if (!file || !ss_choose_frames(file, wanted->path, wanted->frames, &begin, &end, err)) return false;
-    if (begin == end) return ss_fail(err, SS_ERROR_INPUT, "%s: holds no frames", wanted->path);
-    ss_pack_int(reply, SS_FORMAT_BPMD);
-    ss_pack_int(reply, begin), ss_pack_int(reply, end);
-    return true;
-}
+    const char *path = wanted->path;
+    ss_format format;
+    if (!ss_format_of_file(path, &format, err)) return false;
 
-static bool open_problems(const char *path, ss_text *reply, ss_error *err)
-{
+    if (format == SS_FORMAT_BPMD) {
+        ss_bpmd *file = ss_worker_state_file(state, source, err);
+        int begin, end;
+        if (!file || !ss_choose_frames(file, path, wanted->frames, &begin, &end, err)) return false;
+        if (begin == end) return ss_fail(err, SS_ERROR_INPUT, "%s: holds no frames", path);
+        ss_pack_int(reply, SS_FORMAT_BPMD);
+        ss_pack_int(reply, begin), ss_pack_int(reply, end);
+        return true;
+    }
+
     ss_fclib_kind kinds[3];
     int count = ss_fclib_kinds(path, kinds, err);
     if (count < 0) return false;
@@ -33,15 +36,6 @@ static bool open_problems(const char *path, ss_text *reply, ss_error *err)
     ss_pack_int(reply, count);
     for (int i = 0; i < count; i++) ss_pack_int(reply, kinds[i]);
     return true;
-}
-
-bool ss_task_open(ss_worker_state *state, int source, ss_text *reply, ss_error *err)
-{
-    const char *path = state->plan->campaign->sources[source].path;
-    ss_format format;
-    if (!ss_format_of_file(path, &format, err)) return false;
-    return format == SS_FORMAT_BPMD ? open_frames(state, source, reply, err)
-                                    : open_problems(path, reply, err);
 }
 
 bool ss_source_contents_unpack(ss_unpacker *from, ss_source_contents *contents)
@@ -76,19 +70,6 @@ static char *file_scene(const char *path)
     return scene;
 }
 
-static char *frame_scene(ss_worker_state *state, const ss_planned_problem *planned)
-{
-    ss_manifest manifest = {0};
-    char *scene = NULL;
-    ss_bpmd *file = ss_worker_state_file(state, planned->source, NULL);
-    if (file && ss_bpmd_manifest(file, ss_bpmd_frame_simulation(file, planned->index), &manifest, NULL)) {
-        const char *named = manifest.keywords && *manifest.keywords ? manifest.keywords : manifest.title;
-        if (named && *named) scene = ss_text_copy(named);
-        ss_manifest_free(&manifest);
-    }
-    return scene ? scene : file_scene(state->plan->campaign->sources[planned->source].path);
-}
-
 /* One that cannot be read has no numbers: it is known by what is wrong with it. */
 static void hash_fault(const char *file, const char *place, const char *fault, char text[33])
 {
@@ -107,13 +88,6 @@ static void blame(ss_problem_entry *entry, const char *file, const char *fault)
     hash_fault(file, entry->place ? entry->place : "", fault, entry->hash);
 }
 
-static bool measure(ss_worker_state *state, ss_problem_entry *entry, ss_error *err)
-{
-    memcpy(entry->hash, state->hash, sizeof entry->hash);
-    return state->frame ? ss_features_of_frame(state->frame, entry, err)
-                        : ss_features_of_cone(state->fclib->cone, state->lawful, entry, err);
-}
-
 const char *ss_fault_without_path(const ss_error *err, const char *path)
 {
     size_t length = strlen(path);
@@ -130,12 +104,25 @@ bool ss_task_inspect(ss_worker_state *state, int index, ss_text *reply, ss_error
     ss_problem_entry entry = {.index = planned->index};
     entry.place = ss_text_copy(place);
     if (ss_worker_state_load(state, index, err)) {
-        if (!measure(state, &entry, err)) return false;
+        memcpy(entry.hash, state->hash, sizeof entry.hash);
+        bool measured = state->frame ? ss_features_of_frame(state->frame, &entry, err)
+                                     : ss_features_of_cone(state->fclib->cone, state->lawful, &entry, err);
+        if (!measured) return false;
     } else {
         if (err->code == SS_ERROR_RESOURCES) return false;
         blame(&entry, name_of(path), ss_fault_without_path(err, path));
     }
-    entry.scene = planned->index >= 0 ? frame_scene(state, planned) : file_scene(path);
+
+    // A frame's scene is what its file says: keywords, or else the title; otherwise the name of the file.
+    ss_manifest manifest = {0};
+    ss_bpmd *file = planned->index >= 0 ? ss_worker_state_file(state, planned->source, NULL) : NULL;
+    if (file && ss_bpmd_manifest(file, ss_bpmd_frame_simulation(file, planned->index), &manifest, NULL)) {
+        const char *named = manifest.keywords && *manifest.keywords ? manifest.keywords : manifest.title;
+        if (named && *named) entry.scene = ss_text_copy(named);
+        ss_manifest_free(&manifest);
+    }
+    if (!entry.scene) entry.scene = file_scene(path);
+
     ss_problem_entry_pack(&entry, reply);
     ss_problem_entry_clear(&entry);
     return true;

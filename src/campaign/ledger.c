@@ -95,15 +95,16 @@ static bool take_lock(ss_ledger *ledger, ss_error *err)
     int lock = open(ledger->name, flags | O_CREAT | O_EXCL, 0666);
     ledger->made = lock >= 0;
     if (lock < 0 && errno == EEXIST) lock = open(ledger->name, flags);
-    struct stat status;
     if (lock < 0 && errno == EISDIR)
         return ss_fail(err, SS_ERROR_INPUT, "%s: not a ledger: a directory", ledger->path);
     if (lock < 0)
         return ss_fail(err, SS_ERROR_RESOURCES, "%s: cannot be written: %s", ledger->path, strerror(errno));
+    struct stat status;
     if (fstat(lock, &status) != 0 || !check_regular(ledger, &status, err)) {
         close(lock);
         return false;
     }
+
     for (int attempt = 0; flock(lock, LOCK_EX | LOCK_NB) != 0; attempt++) {
         if (attempt < LOCK_ATTEMPTS) {
             usleep(LOCK_PAUSE);
@@ -192,22 +193,6 @@ static const char intruders[] =
     "expression' FROM sqlite_schema t, pragma_index_list(t.name) i WHERE t.type = 'table' AND (i.partial OR "
     "EXISTS (SELECT 1 FROM pragma_index_xinfo(i.name) x WHERE x.cid = -2)) LIMIT 1";
 
-static bool refuse_intruders(ss_ledger *ledger, ss_error *err)
-{
-    sqlite3_stmt *statement = NULL;
-    ledger->operations = 0;
-    if (sqlite3_prepare_v2(ledger->db, intruders, -1, &statement, NULL) != SQLITE_OK)
-        return ss_ledger_fail(ledger, err);
-    int code = sqlite3_step(statement);
-    if (code == SQLITE_ROW)
-        ss_fail(err, SS_ERROR_INPUT, "%s: refused: %s does not belong in a ledger", ledger->path,
-                (const char *)sqlite3_column_text(statement, 0));
-    else if (code != SQLITE_DONE)
-        ss_ledger_fail(ledger, err);
-    sqlite3_finalize(statement);
-    return code == SQLITE_DONE;
-}
-
 /* Is it a ledger, or nothing yet? */
 static bool look(ss_ledger *ledger, bool *empty, ss_error *err)
 {
@@ -225,7 +210,21 @@ static bool look(ss_ledger *ledger, bool *empty, ss_error *err)
                        "%s: written by a later version of stickslip: schema %d, this version supports %d",
                        ledger->path, version, SS_LEDGER_SCHEMA);
     ledger->schema = version;
-    if (!refuse_intruders(ledger, err)) return false;
+
+    // The first intruder, if there is one, is named.
+    sqlite3_stmt *statement = NULL;
+    ledger->operations = 0;
+    if (sqlite3_prepare_v2(ledger->db, intruders, -1, &statement, NULL) != SQLITE_OK)
+        return ss_ledger_fail(ledger, err);
+    int code = sqlite3_step(statement);
+    if (code == SQLITE_ROW)
+        ss_fail(err, SS_ERROR_INPUT, "%s: refused: %s does not belong in a ledger", ledger->path,
+                (const char *)sqlite3_column_text(statement, 0));
+    else if (code != SQLITE_DONE)
+        ss_ledger_fail(ledger, err);
+    sqlite3_finalize(statement);
+    if (code != SQLITE_DONE) return false;
+
     if (!ask(ledger, "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name IN " TABLE_NAMES,
              &tables, err))
         return false;
@@ -234,47 +233,34 @@ static bool look(ss_ledger *ledger, bool *empty, ss_error *err)
     return check_length(ledger, err);
 }
 
-static bool make_schema(ss_ledger *ledger, ss_error *err)
-{
-    char numbers[100];
-    snprintf(numbers, sizeof numbers, "PRAGMA application_id = %d; PRAGMA user_version = %d",
-             SS_LEDGER_APPLICATION, SS_LEDGER_SCHEMA);
-    if (execute(ledger, "BEGIN IMMEDIATE", err) && execute(ledger, schema, err) &&
-        execute(ledger, numbers, err) && execute(ledger, "COMMIT", err)) {
-        ledger->schema = SS_LEDGER_SCHEMA;
-        return true;
-    }
-    ss_ledger_rollback(ledger);
-    return false;
-}
-
-/* From schema 1 to 2: only columns that may be NULL, so that rows stay as they are. All or nothing. */
-static bool extend_schema(ss_ledger *ledger, ss_error *err)
-{
-    static const char columns[] =
-        "BEGIN IMMEDIATE; ALTER TABLE methods ADD COLUMN clock TEXT; ALTER TABLE methods ADD COLUMN limit_by "
-        "TEXT; ALTER TABLE runs ADD COLUMN elapsed REAL; ALTER TABLE runs ADD COLUMN time_limit REAL; ALTER "
-        "TABLE samples ADD COLUMN elapsed REAL; PRAGMA user_version = 2; COMMIT";
-    if (ledger->schema >= 2) return true;
-    if (!execute(ledger, columns, err)) {
-        ss_ledger_rollback(ledger);
-        return false;
-    }
-    ledger->schema = 2;
-    return true;
-}
-
 /* Nothing is changed before it is known to be ours. A crash of the program loses nothing that was committed;
  * one of the machine may lose the last runs, but not the file. The disk is waited for only when the WAL has
  * grown to 40 MB, about once in a thousand runs. */
 static bool prepare_writing(ss_ledger *ledger, ss_error *err)
 {
+    // From schema 1 to 2: only columns that may be NULL, so that rows stay as they are.
+    static const char columns[] =
+        "BEGIN IMMEDIATE; ALTER TABLE methods ADD COLUMN clock TEXT; ALTER TABLE methods ADD COLUMN limit_by "
+        "TEXT; ALTER TABLE runs ADD COLUMN elapsed REAL; ALTER TABLE runs ADD COLUMN time_limit REAL; ALTER "
+        "TABLE samples ADD COLUMN elapsed REAL; PRAGMA user_version = 2; COMMIT";
     bool empty;
-    return look(ledger, &empty, err) && execute(ledger, "PRAGMA journal_mode = WAL", err) &&
-           execute(ledger,
-                   "PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON;PRAGMA wal_autocheckpoint = 10000",
-                   err) &&
-           (empty ? make_schema(ledger, err) : extend_schema(ledger, err));
+    if (!look(ledger, &empty, err) || !execute(ledger, "PRAGMA journal_mode = WAL", err) ||
+        !execute(ledger,
+                 "PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON;PRAGMA wal_autocheckpoint = 10000",
+                 err))
+        return false;
+    if (!empty && ledger->schema >= 2) return true;
+
+    // A new file gets all tables, an old one the columns that it lacks: all or nothing.
+    char numbers[100];
+    snprintf(numbers, sizeof numbers, "PRAGMA application_id = %d; PRAGMA user_version = %d",
+             SS_LEDGER_APPLICATION, SS_LEDGER_SCHEMA);
+    bool good = empty ? execute(ledger, "BEGIN IMMEDIATE", err) && execute(ledger, schema, err) &&
+                            execute(ledger, numbers, err) && execute(ledger, "COMMIT", err)
+                      : execute(ledger, columns, err);
+    if (good) ledger->schema = empty ? SS_LEDGER_SCHEMA : 2;
+    if (!good) ss_ledger_rollback(ledger);
+    return good;
 }
 
 ss_ledger *ss_ledger_open(const char *path, ss_error *err)
@@ -301,31 +287,25 @@ static bool prepare_reading(ss_ledger *ledger, int flags, ss_error *err)
     return !empty || ss_fail(err, SS_ERROR_INPUT, "%s: not a ledger: it is empty", ledger->path);
 }
 
-/* What a writer left that was killed while it changed the journal has to be undone first, which
- * needs writing. */
-static bool needs_undoing(const ss_ledger *ledger)
-{
-    int code = ledger->db ? sqlite3_extended_errcode(ledger->db) : 0;
-    return code == SQLITE_READONLY_ROLLBACK || code == SQLITE_READONLY_RECOVERY;
-}
-
-static bool start_reading(ss_ledger *ledger, ss_error *err)
-{
-    struct stat status;
-    if (stat(ledger->name, &status) != 0 || (S_ISREG(status.st_mode) && access(ledger->name, R_OK) != 0))
-        return ss_fail(err, SS_ERROR_INPUT, "%s: cannot be read: %s", ledger->path, strerror(errno));
-    if (!check_regular(ledger, &status, err)) return false;
-    if (prepare_reading(ledger, SQLITE_OPEN_READONLY, err)) return true;
-    if (!needs_undoing(ledger)) return false;
-    sqlite3_close(ledger->db);
-    ledger->db = NULL;
-    return prepare_reading(ledger, SQLITE_OPEN_READWRITE, err);
-}
-
 ss_ledger *ss_ledger_read(const char *path, ss_error *err)
 {
+    struct stat status;
     ss_ledger *ledger = create(path, err);
-    if (ledger && start_reading(ledger, err)) return ledger;
+    if (!ledger) return NULL;
+    if (stat(ledger->name, &status) != 0 || (S_ISREG(status.st_mode) && access(ledger->name, R_OK) != 0)) {
+        ss_fail(err, SS_ERROR_INPUT, "%s: cannot be read: %s", ledger->path, strerror(errno));
+    } else if (check_regular(ledger, &status, err)) {
+        if (prepare_reading(ledger, SQLITE_OPEN_READONLY, err)) return ledger;
+
+        // What a writer left that was killed while it changed the journal has to be undone first, which
+        // needs writing.
+        int code = ledger->db ? sqlite3_extended_errcode(ledger->db) : 0;
+        if (code == SQLITE_READONLY_ROLLBACK || code == SQLITE_READONLY_RECOVERY) {
+            sqlite3_close(ledger->db);
+            ledger->db = NULL;
+            if (prepare_reading(ledger, SQLITE_OPEN_READWRITE, err)) return ledger;
+        }
+    }
     ss_ledger_close(ledger);
     return NULL;
 }

@@ -99,33 +99,7 @@ static bool put_run(exporter *e, int index, ss_error *err)
 
 /* ---- what hangs on runs ------------------------------------------------------------------------------- */
 
-/* One column as it is stored. */
-static void put_column(exporter *e, sqlite3_stmt *statement, int column)
-{
-    switch (sqlite3_column_type(statement, column)) {
-    case SQLITE_NULL:
-        ss_row_writer_null(&e->rows);
-        break;
-    case SQLITE_INTEGER:
-        ss_row_writer_integer(&e->rows, sqlite3_column_int64(statement, column));
-        break;
-    case SQLITE_FLOAT:
-        ss_row_writer_real(&e->rows, sqlite3_column_double(statement, column));
-        break;
-    default: {
-        const char *text = (const char *)sqlite3_column_text(statement, column);
-        e->rows.text.out_of_memory |= !text;
-        ss_row_writer_text(&e->rows, text);
-    }
-    }
-}
-
-static const char *unit_of(const char *metric)
-{
-    int index = metric ? ss_metric_index(metric) : -1;
-    return index < 0 ? NULL : ss_metric_at(index)->unit;
-}
-
+/* What hangs on a run, as it is stored; metrics with their units. */
 static bool put_details(exporter *e, ss_sql sql, int index, ss_error *err)
 {
     sqlite3_stmt *statement = ss_ledger_statement(e->ledger, sql, err);
@@ -135,37 +109,30 @@ static bool put_details(exporter *e, ss_sql sql, int index, ss_error *err)
     while ((step = ss_ledger_step(e->ledger, statement, err)) == SS_STEP_ROW) {
         ss_row_writer_begin(&e->rows);
         ss_row_writer_integer(&e->rows, index);
-        for (int i = 0; i < sqlite3_column_count(statement); i++) put_column(e, statement, i);
-        if (sql == SS_SQL_METRICS)
-            ss_row_writer_text(&e->rows, unit_of((const char *)sqlite3_column_text(statement, 0)));
+        for (int i = 0; i < sqlite3_column_count(statement); i++) {
+            int type = sqlite3_column_type(statement, i);
+            const char *text = type == SQLITE_TEXT || type == SQLITE_BLOB
+                                   ? (const char *)sqlite3_column_text(statement, i)
+                                   : NULL;
+            if (type == SQLITE_NULL) {
+                ss_row_writer_null(&e->rows);
+            } else if (type == SQLITE_INTEGER) {
+                ss_row_writer_integer(&e->rows, sqlite3_column_int64(statement, i));
+            } else if (type == SQLITE_FLOAT) {
+                ss_row_writer_real(&e->rows, sqlite3_column_double(statement, i));
+            } else {
+                e->rows.text.out_of_memory |= !text;
+                ss_row_writer_text(&e->rows, text);
+            }
+        }
+        if (sql == SS_SQL_METRICS) {
+            const char *name = (const char *)sqlite3_column_text(statement, 0);
+            int metric = name ? ss_metric_index(name) : -1;
+            ss_row_writer_text(&e->rows, metric < 0 ? NULL : ss_metric_at(metric)->unit);
+        }
         if (!end_row(e, err)) return false;
     }
     return step == SS_STEP_DONE;
-}
-
-static bool put_metrics(exporter *e, int index, ss_error *err)
-{
-    return put_details(e, SS_SQL_METRICS, index, err);
-}
-
-static bool put_samples(exporter *e, int index, ss_error *err)
-{
-    return put_details(e, SS_SQL_SAMPLES, index, err);
-}
-
-static bool put_history(exporter *e, int index, ss_error *err)
-{
-    return put_details(e, SS_SQL_HISTORY, index, err);
-}
-
-static bool put_crossings(exporter *e, int index, ss_error *err)
-{
-    return put_details(e, SS_SQL_CROSSINGS, index, err);
-}
-
-static bool put_contact_errors(exporter *e, int index, ss_error *err)
-{
-    return put_details(e, SS_SQL_CONTACT_ERRORS, index, err);
 }
 
 /* ---- tables ------------------------------------------------------------------------------------------- */
@@ -176,28 +143,34 @@ static bool put_contact_errors(exporter *e, int index, ss_error *err)
 typedef struct table {
     const char *name;
     size_t count; /* where in ss_results the number of rows is, or that of the runs they hang on */
-    bool (*put)(exporter *e, int index, ss_error *err);
-    const char *columns[MOST_COLUMNS]; /* NULL ends */
+    bool (*put)(exporter *e, int index, ss_error *err); /* NULL: it hangs on runs, and */
+    ss_sql sql;                                         /* ... this finds the rows of one */
+    const char *columns[MOST_COLUMNS];                  /* NULL ends */
 } table;
+#define OF_RUNS offsetof(ss_results, run_count), NULL
 
 static const table tables[] = {
     {"machines",
      offsetof(ss_results, machine_count),
      put_machine,
+     0,
      {"machine", "key", "cpu", "cores", "system", "version", "compiler", "build"}},
     {"problems",
      offsetof(ss_results, problem_count),
      put_problem,
+     0,
      {"problem", "hash", "place", "file", "format", "frame", "scene", "time", "h", "bodies", "joints", "rows",
       "contacts", "mass_ratio", "density", "rank_ratio", "mu_least", "mu_most", "fault"}},
     {"methods",
      offsetof(ss_results, method_count),
      put_method,
+     0,
      {"method", "key", "label", "formulation", "formulation_options", "solver", "solver_options", "plugin",
       "stop", "keep", "iterations", "time_limit", "seed", "reference", "plugin_file", "clock", "limit_by"}},
     {"runs",
      offsetof(ss_results, run_count),
      put_run,
+     0,
      {"run",
       "problem_hash",
       "place",
@@ -224,19 +197,13 @@ static const table tables[] = {
       SS_GAUGE_LIST(GAUGE_NAME) "elapsed",
       "time_limit"}},
     {"metrics",
-     offsetof(ss_results, run_count),
-     put_metrics,
+     OF_RUNS,
+     SS_SQL_METRICS,
      {"run", "name", "value", "worst_contact", "worst_constraint", "why", "unit"}},
-    {"samples", offsetof(ss_results, run_count), put_samples, {"run", "number", "seconds", "elapsed"}},
-    {"history",
-     offsetof(ss_results, run_count),
-     put_history,
-     {"run", "iteration", "seconds", SS_GAUGE_LIST(GAUGE_NAME)}},
-    {"crossings",
-     offsetof(ss_results, run_count),
-     put_crossings,
-     {"run", "gauge", "decade", "iteration", "seconds"}},
-    {"contact_errors", offsetof(ss_results, run_count), put_contact_errors, {"run", "bin", "count"}},
+    {"samples", OF_RUNS, SS_SQL_SAMPLES, {"run", "number", "seconds", "elapsed"}},
+    {"history", OF_RUNS, SS_SQL_HISTORY, {"run", "iteration", "seconds", SS_GAUGE_LIST(GAUGE_NAME)}},
+    {"crossings", OF_RUNS, SS_SQL_CROSSINGS, {"run", "gauge", "decade", "iteration", "seconds"}},
+    {"contact_errors", OF_RUNS, SS_SQL_CONTACT_ERRORS, {"run", "bin", "count"}},
 };
 #define TABLE_COUNT (sizeof tables / sizeof *tables)
 
@@ -254,35 +221,34 @@ static bool put_table(exporter *e, const table *t, ss_error *err)
     memcpy(&count, (const char *)&e->results + t->count, sizeof count);
     ss_row_writer_columns(&e->rows, t->columns);
     for (int i = 0; i < count; i++)
-        if (!t->put(e, i, err)) return false;
-    return true;
-}
-
-static bool put_all(exporter *e, ss_error *err)
-{
-    ss_json *json = &e->rows.json;
-    ss_json_begin_object(json);
-    ss_json_key(json, "schema"), ss_json_integer(json, SS_LEDGER_SCHEMA);
-    for (size_t i = 0; i < TABLE_COUNT; i++) {
-        ss_json_key(json, tables[i].name);
-        ss_json_begin_array(json);
-        if (!put_table(e, &tables[i], err)) return false;
-        ss_json_end_array(json);
-    }
-    ss_json_end_object(json);
-    ss_text_append(&e->rows.text, "\n");
+        if (!(t->put ? t->put(e, i, err) : put_details(e, t->sql, i, err))) return false;
     return true;
 }
 
 /* only = NULL: all tables, as JSON. */
 static bool export(exporter *e, const table *only, ss_error *err)
 {
-    e->rows.json.text = &e->rows.text;
+    ss_json *json = &e->rows.json;
+    json->text = &e->rows.text;
     e->rows.is_json = !only;
-    bool good = ss_ledger_do(e->ledger, SS_SQL_SNAPSHOT, err) &&
-                ss_ledger_load_index(e->ledger, &e->results, err) &&
-                (only ? put_table(e, only, err) : put_all(e, err)) &&
-                ss_row_writer_flush(&e->rows, e->ledger->path, err);
+    bool good =
+        ss_ledger_do(e->ledger, SS_SQL_SNAPSHOT, err) && ss_ledger_load_index(e->ledger, &e->results, err);
+
+    if (good && only) good = put_table(e, only, err);
+    if (good && !only) {
+        ss_json_begin_object(json);
+        ss_json_key(json, "schema"), ss_json_integer(json, SS_LEDGER_SCHEMA);
+        for (size_t i = 0; i < TABLE_COUNT && good; i++) {
+            ss_json_key(json, tables[i].name);
+            ss_json_begin_array(json);
+            good = put_table(e, &tables[i], err);
+            ss_json_end_array(json);
+        }
+        ss_json_end_object(json);
+        ss_text_append(&e->rows.text, "\n");
+    }
+
+    good = good && ss_row_writer_flush(&e->rows, e->ledger->path, err);
     ss_ledger_rollback(e->ledger); // ends the snapshot
     ss_results_free(&e->results);
     ss_text_free(&e->rows.text);

@@ -12,76 +12,68 @@ typedef struct label {
     ss_method_entry *method;
 } label;
 
-/* What may follow in parentheses, in this order. An empty text adds nothing. */
-typedef void describer(const ss_method_entry *method, ss_text *text);
+/* What may follow in parentheses, in this order. */
+typedef enum detail {
+    DETAIL_SET,
+    DETAIL_WITH,
+    DETAIL_STOP,
+    DETAIL_KEEP,
+    DETAIL_ITERATIONS,
+    DETAIL_TIME_LIMIT,
+    DETAIL_CLOCK,
+    DETAIL_LIMIT_BY,
+    DETAIL_SEED,
+    DETAIL_PLUGIN,
+    DETAIL_REFERENCE,
+    DETAIL_KEY,
+    DETAILS
+} detail;
 
-static void describe_set(const ss_method_entry *method, ss_text *text)
+/* An empty text adds nothing. */
+static void describe(const ss_method_entry *method, detail which, ss_text *text)
 {
-    ss_text_append(text, method->set);
+    switch (which) {
+    case DETAIL_SET:
+        ss_text_append(text, method->set);
+        break;
+    case DETAIL_WITH:
+        if (method->with[0]) ss_text_appendf(text, "with %s", method->with);
+        break;
+    case DETAIL_STOP:
+        ss_text_appendf(text, "stop %s", method->stop);
+        break;
+    case DETAIL_KEEP:
+        ss_text_appendf(text, "keep %s", method->keep);
+        break;
+    case DETAIL_ITERATIONS:
+        ss_text_appendf(text, "%d iterations", method->iterations);
+        break;
+    case DETAIL_TIME_LIMIT:
+        if (method->time_limit > 0)
+            ss_text_appendf(text, "%.15g s", method->time_limit);
+        else
+            ss_text_append(text, "no time limit");
+        break;
+    case DETAIL_CLOCK:
+        ss_text_appendf(text, "%s clock", ss_method_counts_processor(method) ? "processor" : SS_CLOCK_WALL);
+        break;
+    case DETAIL_LIMIT_BY:
+        if (method->limit_by && *method->limit_by) ss_text_appendf(text, "limit by %s", method->limit_by);
+        break;
+    case DETAIL_SEED:
+        ss_text_appendf(text, "seed %d", method->seed);
+        break;
+    case DETAIL_PLUGIN:
+        ss_text_appendf(text, method->plugin[0] ? "plug-in %.8s" : "built in", method->plugin);
+        break;
+    case DETAIL_REFERENCE:
+        ss_text_appendf(text, method->reference[0] ? "reference %s" : "no reference", method->reference);
+        break;
+    case DETAIL_KEY:
+    case DETAILS:
+        ss_text_append(text, method->key);
+    }
 }
-
-static void describe_with(const ss_method_entry *method, ss_text *text)
-{
-    if (method->with[0]) ss_text_appendf(text, "with %s", method->with);
-}
-
-static void describe_stop(const ss_method_entry *method, ss_text *text)
-{
-    ss_text_appendf(text, "stop %s", method->stop);
-}
-
-static void describe_keep(const ss_method_entry *method, ss_text *text)
-{
-    ss_text_appendf(text, "keep %s", method->keep);
-}
-
-static void describe_iterations(const ss_method_entry *method, ss_text *text)
-{
-    ss_text_appendf(text, "%d iterations", method->iterations);
-}
-
-static void describe_time_limit(const ss_method_entry *method, ss_text *text)
-{
-    if (method->time_limit > 0)
-        ss_text_appendf(text, "%.15g s", method->time_limit);
-    else
-        ss_text_append(text, "no time limit");
-}
-
-static void describe_clock(const ss_method_entry *method, ss_text *text)
-{
-    ss_text_appendf(text, "%s clock", ss_method_counts_processor(method) ? "processor" : SS_CLOCK_WALL);
-}
-
-static void describe_limit_by(const ss_method_entry *method, ss_text *text)
-{
-    if (method->limit_by && *method->limit_by) ss_text_appendf(text, "limit by %s", method->limit_by);
-}
-
-static void describe_seed(const ss_method_entry *method, ss_text *text)
-{
-    ss_text_appendf(text, "seed %d", method->seed);
-}
-
-static void describe_plugin(const ss_method_entry *method, ss_text *text)
-{
-    ss_text_appendf(text, method->plugin[0] ? "plug-in %.8s" : "built in", method->plugin);
-}
-
-static void describe_reference(const ss_method_entry *method, ss_text *text)
-{
-    ss_text_appendf(text, method->reference[0] ? "reference %s" : "no reference", method->reference);
-}
-
-static void describe_key(const ss_method_entry *method, ss_text *text)
-{
-    ss_text_append(text, method->key);
-}
-
-static describer *const describers[] = {describe_set,    describe_with,       describe_stop,
-                                        describe_keep,   describe_iterations, describe_time_limit,
-                                        describe_clock,  describe_limit_by,   describe_seed,
-                                        describe_plugin, describe_reference,  describe_key};
 
 static int by_text(const void *left, const void *right)
 {
@@ -89,73 +81,31 @@ static int by_text(const void *left, const void *right)
     return strcmp(ss_text_get(&a->text), ss_text_get(&b->text));
 }
 
-static void extend(label *l, const char *more)
-{
-    if (!*more) return;
-    ss_text_appendf(&l->text, "%s%s", l->has_more ? ", " : " (", more);
-    l->has_more = true;
-}
-
 /* Adds a description to the labels of one group, which are equal so far, if it is not the same
  * for all of them. */
-static bool tell_apart(label *const *group, size_t count, describer *describe)
+static bool tell_apart(label *const *group, size_t count, detail which)
 {
     ss_text first = {0}, here = {0};
     bool differ = false, short_of_memory = false;
-    describe(group[0]->method, &first);
+    describe(group[0]->method, which, &first);
     for (size_t i = 1; i < count && !differ; i++) {
         ss_text_clear(&here);
-        describe(group[i]->method, &here);
+        describe(group[i]->method, which, &here);
         short_of_memory |= first.out_of_memory || here.out_of_memory;
         differ = strcmp(ss_text_get(&first), ss_text_get(&here)) != 0;
     }
+
     for (size_t i = 0; i < count && differ; i++) {
         ss_text_clear(&here);
-        describe(group[i]->method, &here);
+        describe(group[i]->method, which, &here);
         short_of_memory |= here.out_of_memory;
-        extend(group[i], ss_text_get(&here));
+        if (here.length == 0) continue;
+        ss_text_appendf(&group[i]->text, "%s%s", group[i]->has_more ? ", " : " (", ss_text_get(&here));
+        group[i]->has_more = true;
     }
     ss_text_free(&first);
     ss_text_free(&here);
     return !short_of_memory;
-}
-
-static bool refine(label **labels, size_t count, describer *describe)
-{
-    qsort(labels, count, sizeof *labels, by_text);
-    for (size_t begin = 0, end; begin < count; begin = end) {
-        for (end = begin + 1; end < count && by_text(&labels[begin], &labels[end]) == 0;) end++;
-        if (end - begin > 1 && !tell_apart(labels + begin, end - begin, describe)) return false;
-    }
-    return true;
-}
-
-/* Methods are sorted by formulation. */
-static bool has_several_formulations(const ss_results *results)
-{
-    int last = results->method_count - 1;
-    return last > 0 && strcmp(results->methods[0].formulation, results->methods[last].formulation) != 0;
-}
-
-static bool make(label *labels, label **order, const ss_results *results)
-{
-    bool several = has_several_formulations(results);
-    size_t count = (size_t)results->method_count;
-    for (size_t i = 0; i < count; i++) {
-        ss_method_entry *method = labels[i].method = &results->methods[i];
-        order[i] = &labels[i];
-        ss_text_appendf(&labels[i].text, "%s%s%s%s", several ? method->formulation : "", several ? "/" : "",
-                        method->solver, ss_method_is_recorded(method) ? " as recorded" : "");
-    }
-    for (size_t d = 0; d < sizeof describers / sizeof *describers; d++)
-        if (!refine(order, count, describers[d])) return false;
-    for (size_t i = 0; i < count; i++) {
-        if (labels[i].has_more) ss_text_append(&labels[i].text, ")");
-        if (labels[i].text.out_of_memory) return false;
-        labels[i].method->label = ss_text_copy(ss_text_get(&labels[i].text));
-        if (!labels[i].method->label) return false;
-    }
-    return true;
 }
 
 bool ss_results_label(ss_results *results)
@@ -163,8 +113,34 @@ bool ss_results_label(ss_results *results)
     size_t count = (size_t)results->method_count;
     label *labels = ss_allocate(count, sizeof *labels);
     label **order = ss_allocate(count, sizeof *order);
-    bool good = labels && order && (count == 0 || make(labels, order, results));
-    for (size_t i = 0; labels && i < count; i++) ss_text_free(&labels[i].text);
+    bool good = labels && order;
+
+    // Methods are sorted by formulation: if the first and the last have the same, all have.
+    bool several =
+        count > 0 && strcmp(results->methods[0].formulation, results->methods[count - 1].formulation) != 0;
+    for (size_t i = 0; good && i < count; i++) {
+        ss_method_entry *method = labels[i].method = &results->methods[i];
+        order[i] = &labels[i];
+        ss_text_appendf(&labels[i].text, "%s%s%s%s", several ? method->formulation : "", several ? "/" : "",
+                        method->solver, ss_method_is_recorded(method) ? " as recorded" : "");
+    }
+
+    // Each detail goes to the labels that are still the same.
+    for (int which = 0; good && count > 0 && which < DETAILS; which++) {
+        qsort(order, count, sizeof *order, by_text);
+        for (size_t begin = 0, end; good && begin < count; begin = end) {
+            for (end = begin + 1; end < count && by_text(&order[begin], &order[end]) == 0;) end++;
+            if (end - begin > 1) good = tell_apart(order + begin, end - begin, (detail)which);
+        }
+    }
+
+    for (size_t i = 0; labels && i < count; i++) {
+        if (labels[i].has_more) ss_text_append(&labels[i].text, ")");
+        good = good && !labels[i].text.out_of_memory;
+        if (good) labels[i].method->label = ss_text_copy(ss_text_get(&labels[i].text));
+        good = good && labels[i].method->label;
+        ss_text_free(&labels[i].text);
+    }
     ss_release(labels);
     ss_release(order);
     return good;

@@ -1,5 +1,6 @@
 /* Rows out of the ledger. Nothing in the file is believed: it may be a stranger's. */
 #include "campaign/ledger_internal.h"
+#include "campaign/machine.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -183,25 +184,24 @@ static bool read_table(ss_ledger *ledger, ss_sql sql, reader *read, ss_results *
     return step == SS_STEP_DONE;
 }
 
-/* The latest one comes first. */
-static bool read_campaign(ss_ledger *ledger, ss_results *results, ss_error *err)
+bool ss_ledger_load_index(ss_ledger *ledger, ss_results *results, ss_error *err)
 {
+    if (!read_table(ledger, SS_SQL_MACHINES, read_machine, results, err) ||
+        !read_table(ledger, SS_SQL_PROBLEMS, read_problem, results, err) ||
+        !read_table(ledger, SS_SQL_METHODS, read_method, results, err) ||
+        !read_table(ledger, SS_SQL_RUNS, read_run, results, err))
+        return false;
+
+    // The latest campaign comes first.
     sqlite3_stmt *statement = ss_ledger_statement(ledger, SS_SQL_CAMPAIGNS, err);
     if (!statement) return false;
     ss_step step = ss_ledger_step(ledger, statement, err);
     row r = {.statement = statement};
     if (step == SS_STEP_ROW) results->campaign = some_text(&r, 2);
     sqlite3_reset(statement);
-    return step != SS_STEP_FAILED && check(ledger, &r, "invalid row in table campaigns", err);
-}
+    if (step == SS_STEP_FAILED || !check(ledger, &r, "invalid row in table campaigns", err)) return false;
 
-bool ss_ledger_load_index(ss_ledger *ledger, ss_results *results, ss_error *err)
-{
-    return read_table(ledger, SS_SQL_MACHINES, read_machine, results, err) &&
-           read_table(ledger, SS_SQL_PROBLEMS, read_problem, results, err) &&
-           read_table(ledger, SS_SQL_METHODS, read_method, results, err) &&
-           read_table(ledger, SS_SQL_RUNS, read_run, results, err) && read_campaign(ledger, results, err) &&
-           ss_results_sort(ledger, results, err) &&
+    return ss_results_sort(ledger, results, err) &&
            (ss_results_label(results) || ss_ledger_fail_memory(ledger, err));
 }
 
@@ -227,19 +227,15 @@ static bool read_history(ss_ledger *ledger, row *r, ss_run_entry *run, ss_error 
     return check(ledger, r, "invalid row in table history", err);
 }
 
-static ss_gauge gauge_named(const char *name)
-{
-    for (int g = 0; name && g < SS_GAUGE_COUNT; g++)
-        if (strcmp(ss_gauge_name((ss_gauge)g), name) == 0) return (ss_gauge)g;
-    return SS_GAUGE_NONE;
-}
-
 static bool read_crossing(ss_ledger *ledger, row *r, ss_run_entry *run, ss_error *err)
 {
     if (!grow((void **)&run->crossings, run->crossing_count, sizeof *run->crossings))
         return ss_ledger_fail_memory(ledger, err);
     ss_crossing *crossing = &run->crossings[run->crossing_count++];
-    crossing->gauge = gauge_named((const char *)sqlite3_column_text(r->statement, 0));
+    const char *name = (const char *)sqlite3_column_text(r->statement, 0);
+    crossing->gauge = SS_GAUGE_NONE;
+    for (int g = 0; name && g < SS_GAUGE_COUNT; g++)
+        if (strcmp(ss_gauge_name((ss_gauge)g), name) == 0) crossing->gauge = (ss_gauge)g;
     crossing->decade = whole(r, 1, 0);
     crossing->iteration = whole(r, 2, 0);
     crossing->seconds = ss_column_real(r->statement, 3);
@@ -283,33 +279,41 @@ static int by_gauge(const void *left, const void *right)
 
 /* ---- metrics ------------------------------------------------------------------------------------------ */
 
-/* Bytes of all the reasons, and the number of rows. */
-static bool measure_metrics(ss_ledger *ledger, sqlite3_stmt *statement, size_t *bytes, int *rows,
-                            ss_error *err)
-{
-    ss_step step;
-    while ((step = ss_ledger_step(ledger, statement, err)) == SS_STEP_ROW) {
-        *bytes += (size_t)sqlite3_column_bytes(statement, 4) + 1;
-        ++*rows;
-    }
-    return step == SS_STEP_DONE;
-}
-
 static int column_index(sqlite3_stmt *statement, int column)
 {
     return sqlite3_column_type(statement, column) == SQLITE_NULL ? -1 : sqlite3_column_int(statement, column);
 }
 
-/* Reads into `values`; reasons go to `texts`. Metrics that this program does not know are passed over. */
-static ss_step read_metrics(ss_ledger *ledger, sqlite3_stmt *statement, ss_metric_value *values, char *texts,
-                            ss_error *err)
+/* One block holds the values and the reasons behind them, so that releasing the values is enough. */
+static bool load_metrics(ss_ledger *ledger, ss_run_entry *run, ss_error *err)
 {
+    size_t bytes = 0, count = (size_t)ss_metric_count();
+    int rows = 0;
     ss_step step;
+    sqlite3_stmt *statement = ss_ledger_statement(ledger, SS_SQL_METRICS, err);
+    if (!statement) return false;
+    sqlite3_bind_int64(statement, 1, run->id);
+    while ((step = ss_ledger_step(ledger, statement, err)) == SS_STEP_ROW) {
+        bytes += (size_t)sqlite3_column_bytes(statement, 4) + 1;
+        rows++;
+    }
+    if (step != SS_STEP_DONE) return false;
+    if (rows == 0) return true; // nothing was judged
+    run->metrics = ss_allocate(count * sizeof *run->metrics + bytes, 1);
+    if (!run->metrics) return ss_ledger_fail_memory(ledger, err);
+    for (size_t i = 0; i < count; i++)
+        run->metrics[i] = (ss_metric_value){.value = NAN,
+                                            .worst_contact = -1,
+                                            .worst_constraint = -1,
+                                            .why = "unknown to the version that made the run"};
+
+    // The same rows again. Metrics that this program does not know are passed over.
+    char *texts = (char *)(run->metrics + count);
     while ((step = ss_ledger_step(ledger, statement, err)) == SS_STEP_ROW) {
         const char *name = (const char *)sqlite3_column_text(statement, 0);
         int index = name ? ss_metric_index(name) : -1;
         if (index < 0) continue;
-        ss_metric_value *value = &values[index];
+        ss_metric_value *value = &run->metrics[index];
         value->applies = sqlite3_column_type(statement, 4) == SQLITE_NULL;
         value->value = ss_column_real(statement, 1);
         value->worst_contact = column_index(statement, 2);
@@ -322,56 +326,54 @@ static ss_step read_metrics(ss_ledger *ledger, sqlite3_stmt *statement, ss_metri
         memcpy(texts, why ? why : "", length + 1);
         texts += length + 1;
     }
-    return step;
-}
-
-/* One block holds the values and the reasons behind them, so that releasing the values is enough. */
-static bool load_metrics(ss_ledger *ledger, ss_run_entry *run, ss_error *err)
-{
-    size_t bytes = 0, count = (size_t)ss_metric_count();
-    int rows = 0;
-    sqlite3_stmt *statement = ss_ledger_statement(ledger, SS_SQL_METRICS, err);
-    if (!statement) return false;
-    sqlite3_bind_int64(statement, 1, run->id);
-    if (!measure_metrics(ledger, statement, &bytes, &rows, err)) return false;
-    if (rows == 0) return true; // nothing was judged
-    run->metrics = ss_allocate(count * sizeof *run->metrics + bytes, 1);
-    if (!run->metrics) return ss_ledger_fail_memory(ledger, err);
-    for (size_t i = 0; i < count; i++)
-        run->metrics[i] = (ss_metric_value){.value = NAN,
-                                            .worst_contact = -1,
-                                            .worst_constraint = -1,
-                                            .why = "unknown to the version that made the run"};
-    return read_metrics(ledger, statement, run->metrics, (char *)(run->metrics + count), err) == SS_STEP_DONE;
+    return step == SS_STEP_DONE;
 }
 
 /* ---- all of it ---------------------------------------------------------------------------------------- */
 
-static bool load_details(ss_ledger *ledger, ss_run_entry *run, ss_error *err)
-{
-    if (!load_metrics(ledger, run, err) || !read_details(ledger, SS_SQL_SAMPLES, read_samples, run, err) ||
-        !read_details(ledger, SS_SQL_HISTORY, read_history, run, err) ||
-        !read_details(ledger, SS_SQL_CROSSINGS, read_crossing, run, err) ||
-        !read_details(ledger, SS_SQL_CONTACT_ERRORS, read_bin, run, err))
-        return false;
-    if (run->crossing_count)
-        qsort(run->crossings, (size_t)run->crossing_count, sizeof *run->crossings, by_gauge);
-    return true;
-}
-
-static bool load(ss_ledger *ledger, ss_results *results, ss_error *err)
-{
-    if (!ss_ledger_load_index(ledger, results, err)) return false;
-    for (int i = 0; i < results->run_count; i++)
-        if (!load_details(ledger, &results->runs[i], err)) return false;
-    return true;
-}
-
 bool ss_ledger_load(ss_ledger *ledger, ss_results *results, ss_error *err)
 {
     *results = (ss_results){0};
-    bool good = ss_ledger_do(ledger, SS_SQL_SNAPSHOT, err) && load(ledger, results, err);
+    bool good = ss_ledger_do(ledger, SS_SQL_SNAPSHOT, err) && ss_ledger_load_index(ledger, results, err);
+    for (int i = 0; good && i < results->run_count; i++) {
+        ss_run_entry *run = &results->runs[i];
+        good = load_metrics(ledger, run, err) &&
+               read_details(ledger, SS_SQL_SAMPLES, read_samples, run, err) &&
+               read_details(ledger, SS_SQL_HISTORY, read_history, run, err) &&
+               read_details(ledger, SS_SQL_CROSSINGS, read_crossing, run, err) &&
+               read_details(ledger, SS_SQL_CONTACT_ERRORS, read_bin, run, err);
+        if (good && run->crossing_count)
+            qsort(run->crossings, (size_t)run->crossing_count, sizeof *run->crossings, by_gauge);
+    }
     ss_ledger_rollback(ledger); // ends the snapshot
     if (!good) ss_results_free(results);
     return good;
+}
+
+void ss_results_free(ss_results *results)
+{
+    for (int i = 0; i < results->machine_count; i++) ss_machine_clear(&results->machines[i]);
+    for (int i = 0; i < results->problem_count; i++) {
+        const ss_problem_entry *p = &results->problems[i];
+        char *texts[] = {p->place, p->file, p->format, p->scene, p->fault};
+        for (size_t k = 0; k < sizeof texts / sizeof *texts; k++) ss_release(texts[k]);
+    }
+    for (int i = 0; i < results->method_count; i++) {
+        const ss_method_entry *m = &results->methods[i];
+        char *texts[] = {m->label, m->formulation, m->with,      m->solver,      m->set,   m->plugin,
+                         m->stop,  m->keep,        m->reference, m->plugin_file, m->clock, m->limit_by};
+        for (size_t k = 0; k < sizeof texts / sizeof *texts; k++) ss_release(texts[k]);
+    }
+    for (int i = 0; i < results->run_count; i++) {
+        const ss_run_entry *run = &results->runs[i];
+        void *blocks[] = {run->message,   run->started, run->metrics, run->history,
+                          run->crossings, run->bins,    run->samples};
+        for (size_t k = 0; k < sizeof blocks / sizeof *blocks; k++) ss_release(blocks[k]);
+    }
+    ss_release(results->machines);
+    ss_release(results->problems);
+    ss_release(results->methods);
+    ss_release(results->runs);
+    ss_release(results->campaign);
+    *results = (ss_results){0};
 }

@@ -25,25 +25,6 @@ void ss_row_writer_null(ss_row_writer *rows)
     if (rows->is_json) ss_json_null(&rows->json);
 }
 
-static void append_quoted(ss_text *text, const char *value)
-{
-    ss_text_append(text, "\"");
-    for (const char *quote; (quote = strchr(value, '"')); value = quote + 1) {
-        ss_text_append_bytes(text, value, (size_t)(quote - value));
-        ss_text_append(text, "\"\"");
-    }
-    ss_text_append(text, value);
-    ss_text_append(text, "\"");
-}
-
-/* Quotes only where RFC 4180 wants them, and around blanks at the ends, which some readers drop; an empty
- * text is "", so that it is not taken for nothing. */
-static bool needs_quotes(const char *value)
-{
-    size_t length = strlen(value);
-    return length == 0 || strpbrk(value, ",\"\r\n") || value[0] == ' ' || value[length - 1] == ' ';
-}
-
 void ss_row_writer_text(ss_row_writer *rows, const char *value)
 {
     if (!value) {
@@ -51,12 +32,22 @@ void ss_row_writer_text(ss_row_writer *rows, const char *value)
         return;
     }
     begin_value(rows);
-    if (rows->is_json)
+    if (rows->is_json) {
         ss_json_string(&rows->json, value);
-    else if (needs_quotes(value))
-        append_quoted(&rows->text, value);
-    else
-        ss_text_append(&rows->text, value);
+        return;
+    }
+
+    // Quotes only where RFC 4180 wants them, and around blanks at the ends, which some readers drop; an empty
+    // text is "", so that it is not taken for nothing.
+    size_t length = strlen(value);
+    bool quoted = length == 0 || strpbrk(value, ",\"\r\n") || value[0] == ' ' || value[length - 1] == ' ';
+    if (quoted) ss_text_append(&rows->text, "\"");
+    for (const char *quote; (quote = strchr(value, '"')); value = quote + 1) {
+        ss_text_append_bytes(&rows->text, value, (size_t)(quote - value));
+        ss_text_append(&rows->text, "\"\"");
+    }
+    ss_text_append(&rows->text, value);
+    if (quoted) ss_text_append(&rows->text, "\"");
 }
 
 void ss_row_writer_integer(ss_row_writer *rows, long long value)

@@ -10,41 +10,12 @@ static const char *const texts[] = {
 #undef SQL_TEXT
 };
 
-/* A ledger of schema 1 does not have all columns: NULL stands for them. */
-static const char *text_of(const ss_ledger *ledger, ss_sql sql)
-{
-    if (ledger->schema >= 2) return texts[sql];
-    switch (sql) {
-    case SS_SQL_METHODS:
-        return "SELECT id, key, formulation, formulation_options, solver, solver_options, plugin, stop, "
-               "keep, iterations, time_limit, seed, reference, plugin_file, NULL, NULL FROM methods";
-    case SS_SQL_RUNS:
-        return "SELECT id, problem, method, machine, outcome, message, started, unknowns, iterations, "
-               "kept_iteration, seconds, memory, answer, steady" SS_GAUGE_COLUMNS ", NULL, NULL FROM runs";
-    case SS_SQL_SAMPLES:
-        return "SELECT number, seconds, NULL FROM samples WHERE run = ? ORDER BY number";
-    default:
-        return texts[sql];
-    }
-}
-
 /* ---- failures ----------------------------------------------------------------------------------------- */
-
-/* Does the code speak of what is in the file, rather than of the disk, the memory or other users? */
-static bool is_about_contents(const ss_ledger *ledger, int code)
-{
-    int primary = code & 0xff;
-    if (primary == SQLITE_IOERR || primary == SQLITE_CANTOPEN) return ledger->lock < 0;
-    return primary == SQLITE_NOTADB || primary == SQLITE_CORRUPT || primary == SQLITE_ERROR ||
-           primary == SQLITE_CONSTRAINT || primary == SQLITE_TOOBIG || primary == SQLITE_MISMATCH ||
-           primary == SQLITE_FORMAT;
-}
 
 bool ss_ledger_fail(ss_ledger *ledger, ss_error *err)
 {
-    int code = sqlite3_extended_errcode(ledger->db);
     const char *text = sqlite3_errmsg(ledger->db);
-    int primary = code & 0xff;
+    int primary = sqlite3_extended_errcode(ledger->db) & 0xff;
     if (primary == SQLITE_NOTADB || primary == SQLITE_FORMAT)
         return ss_fail(err, SS_ERROR_INPUT, "%s: not a ledger: %s", ledger->path, text);
     if (primary == SQLITE_CORRUPT)
@@ -59,8 +30,13 @@ bool ss_ledger_fail(ss_ledger *ledger, ss_error *err)
     if (ledger->lock >= 0 && (primary == SQLITE_FULL || primary == SQLITE_IOERR))
         return ss_fail(err, SS_ERROR_RESOURCES, "%s: cannot be written, is the disk full? %s", ledger->path,
                        text);
-    return ss_fail(err, is_about_contents(ledger, code) ? SS_ERROR_INPUT : SS_ERROR_RESOURCES, "%s: %s",
-                   ledger->path, text);
+
+    // What is in the file, rather than the disk, the memory or other users.
+    bool of_contents = primary == SQLITE_IOERR || primary == SQLITE_CANTOPEN
+                           ? ledger->lock < 0
+                           : primary == SQLITE_ERROR || primary == SQLITE_CONSTRAINT ||
+                                 primary == SQLITE_TOOBIG || primary == SQLITE_MISMATCH;
+    return ss_fail(err, of_contents ? SS_ERROR_INPUT : SS_ERROR_RESOURCES, "%s: %s", ledger->path, text);
 }
 
 bool ss_ledger_fail_row(ss_ledger *ledger, const char *what, ss_error *err)
@@ -81,10 +57,21 @@ sqlite3_stmt *ss_ledger_statement(ss_ledger *ledger, ss_sql sql, ss_error *err)
     if (*statement) {
         sqlite3_reset(*statement);
         sqlite3_clear_bindings(*statement);
-    } else if (sqlite3_prepare_v3(ledger->db, text_of(ledger, sql), -1, SQLITE_PREPARE_PERSISTENT, statement,
-                                  NULL) != SQLITE_OK) {
-        ss_ledger_fail(ledger, err);
+        return *statement;
     }
+
+    // A ledger of schema 1 does not have all columns: NULL stands for them.
+    const char *text = texts[sql];
+    if (ledger->schema < 2 && sql == SS_SQL_METHODS)
+        text = "SELECT id, key, formulation, formulation_options, solver, solver_options, plugin, stop, "
+               "keep, iterations, time_limit, seed, reference, plugin_file, NULL, NULL FROM methods";
+    if (ledger->schema < 2 && sql == SS_SQL_RUNS)
+        text = "SELECT id, problem, method, machine, outcome, message, started, unknowns, iterations, "
+               "kept_iteration, seconds, memory, answer, steady" SS_GAUGE_COLUMNS ", NULL, NULL FROM runs";
+    if (ledger->schema < 2 && sql == SS_SQL_SAMPLES)
+        text = "SELECT number, seconds, NULL FROM samples WHERE run = ? ORDER BY number";
+    if (sqlite3_prepare_v3(ledger->db, text, -1, SQLITE_PREPARE_PERSISTENT, statement, NULL) != SQLITE_OK)
+        ss_ledger_fail(ledger, err);
     return *statement;
 }
 

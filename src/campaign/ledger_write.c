@@ -13,30 +13,6 @@ static void add_text(ss_digest *digest, const char *text)
     ss_digest_add_text(digest, text ? text : "");
 }
 
-static void machine_key(ss_machine *m)
-{
-    ss_digest digest = ss_digest_start();
-    const char *const texts[] = {m->cpu, m->system, m->version, m->compiler, m->build};
-    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) add_text(&digest, texts[i]);
-    ss_digest_add(&digest, (uint64_t)m->cores);
-    ss_digest_print(&digest, m->key);
-}
-
-static void method_key(ss_method_entry *m)
-{
-    ss_digest digest = ss_digest_start();
-    const char *const texts[] = {m->formulation, m->with, m->solver, m->set,
-                                 m->plugin,      m->stop, m->keep,   m->reference};
-    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) add_text(&digest, texts[i]);
-    ss_digest_add(&digest, (uint64_t)m->iterations);
-    ss_digest_add(&digest, (uint64_t)m->seed);
-    ss_digest_add_reals(&digest, &m->time_limit, 1);
-    // only where they are not as usual: ledgers from before there was a choice keep their keys
-    if (ss_method_counts_processor(m)) add_text(&digest, m->clock);
-    if (m->limit_by && *m->limit_by) add_text(&digest, m->limit_by);
-    ss_digest_print(&digest, m->key);
-}
-
 /* The id that the bound statement finds; 0 = none. */
 static bool find_id(ss_ledger *ledger, sqlite3_stmt *find, int64_t *id, ss_error *err)
 {
@@ -55,26 +31,40 @@ static bool finish_adding(ss_ledger *ledger, sqlite3_stmt *add, int64_t *id, ss_
 
 bool ss_ledger_machine(ss_ledger *ledger, ss_machine *machine, ss_error *err)
 {
-    if (!machine->key[0]) machine_key(machine);
+    const char *const texts[] = {machine->cpu, machine->system, machine->version, machine->compiler,
+                                 machine->build};
+    if (!machine->key[0]) {
+        ss_digest digest = ss_digest_start();
+        for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) add_text(&digest, texts[i]);
+        ss_digest_add(&digest, (uint64_t)machine->cores);
+        ss_digest_print(&digest, machine->key);
+    }
     sqlite3_stmt *s = ss_ledger_statement(ledger, SS_SQL_FIND_MACHINE, err);
     if (!s) return false;
     ss_bind_text(s, 1, machine->key);
     if (!find_id(ledger, s, &machine->id, err)) return false;
     if (machine->id) return true;
+
     s = ss_ledger_statement(ledger, SS_SQL_ADD_MACHINE, err);
     if (!s) return false;
     ss_bind_text(s, 1, machine->key);
     ss_bind_text(s, 2, machine->cpu);
     sqlite3_bind_int(s, 3, machine->cores);
-    ss_bind_text(s, 4, machine->system);
-    ss_bind_text(s, 5, machine->version);
-    ss_bind_text(s, 6, machine->compiler);
-    ss_bind_text(s, 7, machine->build);
+    for (int i = 1; i < 5; i++) ss_bind_text(s, 3 + i, texts[i]);
     return finish_adding(ledger, s, &machine->id, err);
 }
 
-static void bind_problem(sqlite3_stmt *s, const ss_problem_entry *p)
+bool ss_ledger_problem(ss_ledger *ledger, ss_problem_entry *p, ss_error *err)
 {
+    sqlite3_stmt *s = ss_ledger_statement(ledger, SS_SQL_FIND_PROBLEM, err);
+    if (!s) return false;
+    ss_bind_text(s, 1, p->hash);
+    ss_bind_text(s, 2, p->place);
+    if (!find_id(ledger, s, &p->id, err)) return false;
+    if (p->id) return true;
+
+    s = ss_ledger_statement(ledger, SS_SQL_ADD_PROBLEM, err);
+    if (!s) return false;
     const char *const texts[] = {p->hash, p->place, p->file, p->format};
     const int counts[] = {p->bodies, p->joints, p->rows, p->contacts};
     const double reals[] = {p->mass_ratio, p->density, p->rank_ratio, p->mu_least, p->mu_most};
@@ -86,20 +76,7 @@ static void bind_problem(sqlite3_stmt *s, const ss_problem_entry *p)
     for (int i = 0; i < 4; i++) sqlite3_bind_int(s, 9 + i, counts[i]);
     for (int i = 0; i < 5; i++) ss_bind_real(s, 13 + i, reals[i]);
     ss_bind_maybe(s, 18, p->fault);
-}
-
-bool ss_ledger_problem(ss_ledger *ledger, ss_problem_entry *problem, ss_error *err)
-{
-    sqlite3_stmt *s = ss_ledger_statement(ledger, SS_SQL_FIND_PROBLEM, err);
-    if (!s) return false;
-    ss_bind_text(s, 1, problem->hash);
-    ss_bind_text(s, 2, problem->place);
-    if (!find_id(ledger, s, &problem->id, err)) return false;
-    if (problem->id) return true;
-    s = ss_ledger_statement(ledger, SS_SQL_ADD_PROBLEM, err);
-    if (!s) return false;
-    bind_problem(s, problem);
-    return finish_adding(ledger, s, &problem->id, err);
+    return finish_adding(ledger, s, &p->id, err);
 }
 
 bool ss_ledger_forget_file(ss_ledger *ledger, const char *path, ss_error *err)
@@ -110,27 +87,40 @@ bool ss_ledger_forget_file(ss_ledger *ledger, const char *path, ss_error *err)
     return ss_ledger_finish(ledger, s, err);
 }
 
-bool ss_ledger_method(ss_ledger *ledger, ss_method_entry *method, ss_error *err)
+bool ss_ledger_method(ss_ledger *ledger, ss_method_entry *m, ss_error *err)
 {
-    if (!method->key[0]) method_key(method);
+    if (!m->key[0]) {
+        ss_digest digest = ss_digest_start();
+        const char *const parts[] = {m->formulation, m->with, m->solver, m->set,
+                                     m->plugin,      m->stop, m->keep,   m->reference};
+        for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) add_text(&digest, parts[i]);
+        ss_digest_add(&digest, (uint64_t)m->iterations);
+        ss_digest_add(&digest, (uint64_t)m->seed);
+        ss_digest_add_reals(&digest, &m->time_limit, 1);
+        // only where they are not as usual: ledgers from before there was a choice keep their keys
+        if (ss_method_counts_processor(m)) add_text(&digest, m->clock);
+        if (m->limit_by && *m->limit_by) add_text(&digest, m->limit_by);
+        ss_digest_print(&digest, m->key);
+    }
     sqlite3_stmt *s = ss_ledger_statement(ledger, SS_SQL_FIND_METHOD, err);
     if (!s) return false;
-    ss_bind_text(s, 1, method->key);
-    if (!find_id(ledger, s, &method->id, err)) return false;
-    if (method->id) return true;
+    ss_bind_text(s, 1, m->key);
+    if (!find_id(ledger, s, &m->id, err)) return false;
+    if (m->id) return true;
+
     s = ss_ledger_statement(ledger, SS_SQL_ADD_METHOD, err);
     if (!s) return false;
-    const char *const texts[] = {method->key, method->formulation, method->with, method->solver,
-                                 method->set, method->plugin,      method->stop, method->keep};
+    const char *const texts[] = {m->key, m->formulation, m->with, m->solver,
+                                 m->set, m->plugin,      m->stop, m->keep};
     for (int i = 0; i < 8; i++) ss_bind_text(s, 1 + i, texts[i]);
-    sqlite3_bind_int(s, 9, method->iterations);
-    ss_bind_real(s, 10, method->time_limit);
-    sqlite3_bind_int(s, 11, method->seed);
-    ss_bind_text(s, 12, method->reference);
-    ss_bind_text(s, 13, method->plugin_file);
-    ss_bind_text(s, 14, method->clock ? method->clock : SS_CLOCK_WALL);
-    ss_bind_maybe(s, 15, method->limit_by && *method->limit_by ? method->limit_by : NULL);
-    return finish_adding(ledger, s, &method->id, err);
+    sqlite3_bind_int(s, 9, m->iterations);
+    ss_bind_real(s, 10, m->time_limit);
+    sqlite3_bind_int(s, 11, m->seed);
+    ss_bind_text(s, 12, m->reference);
+    ss_bind_text(s, 13, m->plugin_file);
+    ss_bind_text(s, 14, m->clock ? m->clock : SS_CLOCK_WALL);
+    ss_bind_maybe(s, 15, m->limit_by && *m->limit_by ? m->limit_by : NULL);
+    return finish_adding(ledger, s, &m->id, err);
 }
 
 bool ss_ledger_note_campaign(ss_ledger *ledger, const char *campaign, int64_t machine_id, ss_error *err)
@@ -188,55 +178,6 @@ static void bind_index(sqlite3_stmt *s, int place, int index)
         sqlite3_bind_int(s, place, index);
 }
 
-static bool add_metric(ss_ledger *ledger, int64_t run, int index, const ss_metric_value *value, ss_error *err)
-{
-    sqlite3_stmt *s = ss_ledger_statement(ledger, SS_SQL_ADD_METRIC, err);
-    if (!s) return false;
-    sqlite3_bind_int64(s, 1, run);
-    ss_bind_text(s, 2, ss_metric_at(index)->name);
-    if (value->applies) {
-        ss_bind_real(s, 3, value->value);
-        bind_index(s, 4, value->worst_contact);
-        bind_index(s, 5, value->worst_constraint);
-    } else {
-        ss_bind_text(s, 6, value->why); // never NULL: that is how a metric that does not apply is recognised
-    }
-    return ss_ledger_finish(ledger, s, err);
-}
-
-static bool add_history(ss_ledger *ledger, int64_t run, const ss_history_point *point, ss_error *err)
-{
-    sqlite3_stmt *s = ss_ledger_statement(ledger, SS_SQL_ADD_HISTORY, err);
-    if (!s) return false;
-    sqlite3_bind_int64(s, 1, run);
-    sqlite3_bind_int(s, 2, point->iteration);
-    ss_bind_real(s, 3, point->seconds);
-    bind_gauges(s, 4, point->gauge);
-    return ss_ledger_finish(ledger, s, err);
-}
-
-static bool add_crossing(ss_ledger *ledger, int64_t run, const ss_crossing *crossing, ss_error *err)
-{
-    sqlite3_stmt *s = ss_ledger_statement(ledger, SS_SQL_ADD_CROSSING, err);
-    if (!s) return false;
-    sqlite3_bind_int64(s, 1, run);
-    ss_bind_text(s, 2, ss_gauge_name(crossing->gauge));
-    sqlite3_bind_int(s, 3, crossing->decade);
-    sqlite3_bind_int(s, 4, crossing->iteration);
-    ss_bind_real(s, 5, crossing->seconds);
-    return ss_ledger_finish(ledger, s, err);
-}
-
-static bool add_bin(ss_ledger *ledger, int64_t run, const ss_bin *bin, ss_error *err)
-{
-    sqlite3_stmt *s = ss_ledger_statement(ledger, SS_SQL_ADD_CONTACT_ERROR, err);
-    if (!s) return false;
-    sqlite3_bind_int64(s, 1, run);
-    sqlite3_bind_int(s, 2, bin->bin);
-    sqlite3_bind_int(s, 3, bin->count);
-    return ss_ledger_finish(ledger, s, err);
-}
-
 static bool add_samples(ss_ledger *ledger, int64_t run, int first, const ss_sample *samples, int count,
                         ss_error *err)
 {
@@ -252,20 +193,60 @@ static bool add_samples(ss_ledger *ledger, int64_t run, int first, const ss_samp
     return true;
 }
 
+/* The run with all that hangs on it. One that is there already stays as it is. */
 static bool add_run(ss_ledger *ledger, const ss_run_entry *run, ss_error *err)
 {
     int64_t id = 0;
     bool added = false;
     if (!ss_ledger_add_row(ledger, run, &id, &added, err)) return false;
     if (!added) return true;
-    for (int i = 0; run->metrics && i < ss_metric_count(); i++)
-        if (!add_metric(ledger, id, i, &run->metrics[i], err)) return false;
-    for (int i = 0; i < run->history_count; i++)
-        if (!add_history(ledger, id, &run->history[i], err)) return false;
-    for (int i = 0; i < run->crossing_count; i++)
-        if (!add_crossing(ledger, id, &run->crossings[i], err)) return false;
-    for (int i = 0; i < run->bin_count; i++)
-        if (!add_bin(ledger, id, &run->bins[i], err)) return false;
+
+    for (int i = 0; run->metrics && i < ss_metric_count(); i++) {
+        const ss_metric_value *value = &run->metrics[i];
+        sqlite3_stmt *s = ss_ledger_statement(ledger, SS_SQL_ADD_METRIC, err);
+        if (!s) return false;
+        sqlite3_bind_int64(s, 1, id);
+        ss_bind_text(s, 2, ss_metric_at(i)->name);
+        if (value->applies) {
+            ss_bind_real(s, 3, value->value);
+            bind_index(s, 4, value->worst_contact);
+            bind_index(s, 5, value->worst_constraint);
+        } else {
+            ss_bind_text(s, 6, value->why); // never NULL: so a metric that does not apply is recognised
+        }
+        if (!ss_ledger_finish(ledger, s, err)) return false;
+    }
+
+    for (int i = 0; i < run->history_count; i++) {
+        sqlite3_stmt *s = ss_ledger_statement(ledger, SS_SQL_ADD_HISTORY, err);
+        if (!s) return false;
+        sqlite3_bind_int64(s, 1, id);
+        sqlite3_bind_int(s, 2, run->history[i].iteration);
+        ss_bind_real(s, 3, run->history[i].seconds);
+        bind_gauges(s, 4, run->history[i].gauge);
+        if (!ss_ledger_finish(ledger, s, err)) return false;
+    }
+
+    for (int i = 0; i < run->crossing_count; i++) {
+        const ss_crossing *crossing = &run->crossings[i];
+        sqlite3_stmt *s = ss_ledger_statement(ledger, SS_SQL_ADD_CROSSING, err);
+        if (!s) return false;
+        sqlite3_bind_int64(s, 1, id);
+        ss_bind_text(s, 2, ss_gauge_name(crossing->gauge));
+        sqlite3_bind_int(s, 3, crossing->decade);
+        sqlite3_bind_int(s, 4, crossing->iteration);
+        ss_bind_real(s, 5, crossing->seconds);
+        if (!ss_ledger_finish(ledger, s, err)) return false;
+    }
+
+    for (int i = 0; i < run->bin_count; i++) {
+        sqlite3_stmt *s = ss_ledger_statement(ledger, SS_SQL_ADD_CONTACT_ERROR, err);
+        if (!s) return false;
+        sqlite3_bind_int64(s, 1, id);
+        sqlite3_bind_int(s, 2, run->bins[i].bin);
+        sqlite3_bind_int(s, 3, run->bins[i].count);
+        if (!ss_ledger_finish(ledger, s, err)) return false;
+    }
     return add_samples(ledger, id, 0, run->samples, run->sample_count, err);
 }
 

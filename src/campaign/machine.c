@@ -31,55 +31,42 @@ int ss_core_count(void)
 
 /* ---- the machine --------------------------------------------------------------------------------- */
 
-/* The value of "model name : ..." */
-static char *cpu_name(const char *fallback)
+bool ss_machine_here(ss_machine *machine, ss_error *err)
 {
+    struct utsname names;
+    *machine = (ss_machine){0};
+    if (uname(&names) != 0) return ss_fail(err, SS_ERROR_RESOURCES, "the system does not report its name");
+
+    // The value of "model name : ..."; without it the architecture.
     static const char key[] = "model name";
     char line[512];
     FILE *file = fopen("/proc/cpuinfo", "r");
-    char *name = NULL;
-    while (file && !name && fgets(line, sizeof line, file)) {
+    while (file && !machine->cpu && fgets(line, sizeof line, file)) {
         char *colon = strchr(line, ':');
         if (strncmp(line, key, sizeof key - 1) != 0 || !colon) continue;
         colon += 1 + strspn(colon + 1, " \t");
         colon[strcspn(colon, "\n")] = '\0';
-        name = ss_text_copy(colon);
+        machine->cpu = ss_text_copy(colon);
     }
     if (file) fclose(file);
-    return name ? name : ss_text_copy(fallback);
-}
+    if (!machine->cpu) machine->cpu = ss_text_copy(names.machine);
+    machine->cores = (int)sysconf(_SC_NPROCESSORS_ONLN);
 
-/* "Linux 6.1.0-18-amd64 x86_64" */
-static char *system_name(const struct utsname *names)
-{
-    ss_text text = {0};
-    ss_text_appendf(&text, "%s %s %s", names->sysname, names->release, names->machine);
-    char *copy = text.out_of_memory ? NULL : ss_text_copy(ss_text_get(&text));
-    ss_text_free(&text);
-    return copy;
-}
+    // "Linux 6.1.0-18-amd64 x86_64"
+    ss_text system = {0};
+    ss_text_appendf(&system, "%s %s %s", names.sysname, names.release, names.machine);
+    if (!system.out_of_memory) machine->system = ss_text_copy(ss_text_get(&system));
+    ss_text_free(&system);
+    machine->version = ss_text_copy(ss_version());
 
-/* ss_build says "gcc 12.2.0 release": compiler and version are two words, the rest is the build. */
-static void split_build(ss_machine *machine)
-{
+    // ss_build says "gcc 12.2.0 release": compiler and version are two words, the rest is the build.
     const char *words = ss_build(), *space = strchr(words, ' ');
     space = space ? strchr(space + 1, ' ') : NULL;
     if (!space) space = words + strlen(words);
     machine->compiler = ss_allocate((size_t)(space - words) + 1, 1);
     if (machine->compiler) memcpy(machine->compiler, words, (size_t)(space - words));
     machine->build = ss_text_copy(*space ? space + 1 : "");
-}
 
-bool ss_machine_here(ss_machine *machine, ss_error *err)
-{
-    struct utsname names;
-    *machine = (ss_machine){0};
-    if (uname(&names) != 0) return ss_fail(err, SS_ERROR_RESOURCES, "the system does not report its name");
-    machine->cpu = cpu_name(names.machine);
-    machine->cores = (int)sysconf(_SC_NPROCESSORS_ONLN);
-    machine->system = system_name(&names);
-    machine->version = ss_text_copy(ss_version());
-    split_build(machine);
     if (machine->cpu && machine->system && machine->version && machine->compiler && machine->build)
         return true;
     ss_machine_clear(machine);

@@ -52,18 +52,21 @@ static bool is_stopped(const run *r)
 
 /* ---- birth and death ----------------------------------------------------------------------------- */
 
+/* Forks the worker of a slot. */
 static bool start_worker(run *r, slot *s)
 {
     int ends[2];
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) return false;
     *s->page = (ss_worker_page){.since = ss_clock_seconds()};
     pid_t parent = getpid(), child = fork();
+
     if (child == 0) {
         for (int i = 0; i < r->pool->workers; i++)
             if (r->slots[i].pid > 0) close(r->slots[i].socket);
         close(ends[0]);
         ss_worker_live(r->pool, s->page, ends[1], parent);
     }
+
     close(ends[1]);
     if (child < 0) {
         close(ends[0]);
@@ -106,48 +109,11 @@ static bool is_at_its_limit(const run *r, const slot *s, double space)
     return most > 0 && ss_worker_limits_space() && space > s->start_space + CRASHED_FOR_SPACE * most;
 }
 
-static bool ran_out_of_space(const run *r, const slot *s)
-{
-    return is_at_its_limit(r, s, s->page->crash_megabytes);
-}
-
-static void explain_signal(const run *r, const slot *s, int number, ss_ending *ending)
-{
-    if (ran_out_of_space(r, s)) {
-        ending->outcome = SS_OUTCOME_OUT_OF_MEMORY;
-        snprintf(ending->message, sizeof ending->message, "needs more than %g MB", r->pool->max_megabytes);
-    } else if (number == SIGKILL) { // not by us: the kernel does so when memory runs out
-        ending->outcome = SS_OUTCOME_OUT_OF_MEMORY;
-        snprintf(ending->message, sizeof ending->message,
-                 "killed, probably by the system for lack of memory");
-    } else {
-        ending->outcome = SS_OUTCOME_CRASHED;
-        snprintf(ending->message, sizeof ending->message, "signal %d (%s)", number, strsignal(number));
-    }
-}
-
 /* The page is within reach of whatever the worker runs. */
 static ss_phase phase_of(const slot *s)
 {
     int phase = s->page->phase;
     return phase >= 0 && phase < SS_PHASES ? (ss_phase)phase : SS_PHASE_IDLE;
-}
-
-static ss_ending explain(const run *r, const slot *s, int status)
-{
-    ss_ending ending = {0};
-    if (s->condemned) {
-        ending = s->verdict;
-    } else if (WIFSIGNALED(status)) {
-        explain_signal(r, s, WTERMSIG(status), &ending);
-    } else {
-        ending.outcome = SS_OUTCOME_CRASHED;
-        snprintf(ending.message, sizeof ending.message, "called exit(%d)", WEXITSTATUS(status));
-    }
-    ending.phase = phase_of(s);
-    ending.fresh = s->served == 1;
-    memcpy(ending.started, s->started, sizeof ending.started);
-    return ending;
 }
 
 /* ---- tasks --------------------------------------------------------------------------------------- */
@@ -160,11 +126,6 @@ void ss_pool_time(char text[32])
     gmtime_r(&now.tv_sec, &utc);
     size_t length = strftime(text, 32, "%Y-%m-%dT%H:%M:%S", &utc);
     snprintf(text + length, 32 - length, ".%03ldZ", now.tv_nsec / 1000000);
-}
-
-static bool send_request(slot *s)
-{
-    return send(s->socket, &s->request, sizeof s->request, MSG_NOSIGNAL) == (ssize_t)sizeof s->request;
 }
 
 /* False when there is nothing to do, or no process can be started for it (r->failed). */
@@ -187,7 +148,7 @@ static bool give_task(run *r, slot *s)
     s->served++;
     s->has_last = true;
     s->last = task;
-    send_request(s); // one that is dead is found out by its silence
+    send(s->socket, &s->request, sizeof s->request, MSG_NOSIGNAL); // one that is dead is found by its silence
     return true;
 }
 
@@ -197,19 +158,33 @@ static void hand_over(run *r, const ss_task *task, const ss_ending *ending, cons
     if (!r->pool->done(r->pool->context, task, ending, reply, size, r->err)) r->failed = true;
 }
 
-/* A signal to the whole group may reach the worker first. */
-static void wait_for_our_own_end(const ss_ending *ending, int status)
-{
-    if (ending->outcome == SS_OUTCOME_OUT_OF_MEMORY && WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL)
-        nanosleep(&(struct timespec){.tv_nsec = 50 * 1000 * 1000}, NULL);
-}
-
+/* Ends a worker that owes a reply, finds out why it does, and reports that as the end of its task. */
 static void bury(run *r, slot *s)
 {
     ss_task task = s->request.task;
     int status = end_worker(s);
-    ss_ending ending = explain(r, s, status);
-    if (!s->condemned) wait_for_our_own_end(&ending, status);
+    ss_ending ending = {.outcome = SS_OUTCOME_CRASHED};
+    if (s->condemned) {
+        ending = s->verdict;
+    } else if (!WIFSIGNALED(status)) {
+        snprintf(ending.message, sizeof ending.message, "called exit(%d)", WEXITSTATUS(status));
+    } else if (is_at_its_limit(r, s, s->page->crash_megabytes)) {
+        ending.outcome = SS_OUTCOME_OUT_OF_MEMORY;
+        snprintf(ending.message, sizeof ending.message, "needs more than %g MB", r->pool->max_megabytes);
+    } else if (WTERMSIG(status) == SIGKILL) { // not by us: the kernel does so when memory runs out
+        ending.outcome = SS_OUTCOME_OUT_OF_MEMORY;
+        snprintf(ending.message, sizeof ending.message, "killed, probably by the system for lack of memory");
+    } else {
+        int number = WTERMSIG(status);
+        snprintf(ending.message, sizeof ending.message, "signal %d (%s)", number, strsignal(number));
+    }
+    ending.phase = phase_of(s);
+    ending.fresh = s->served == 1;
+    memcpy(ending.started, s->started, sizeof ending.started);
+
+    // A signal to the whole group may reach the worker first: our own end is near, and nothing is stored.
+    if (!s->condemned && ending.outcome == SS_OUTCOME_OUT_OF_MEMORY && WTERMSIG(status) == SIGKILL)
+        nanosleep(&(struct timespec){.tv_nsec = 50 * 1000 * 1000}, NULL);
     hand_over(r, &task, &ending, NULL, 0);
 }
 
@@ -236,20 +211,7 @@ static void take_reply(run *r, slot *s)
     ss_text_free(&reply);
 }
 
-typedef enum inbox_state { INBOX_PART, INBOX_WHOLE, INBOX_NONSENSE } inbox_state;
-
-static inbox_state judge_inbox(const slot *s)
-{
-    ss_message_head head;
-    if (s->inbox.out_of_memory) return INBOX_NONSENSE;
-    if (s->inbox.length < sizeof head) return INBOX_PART;
-    memcpy(&head, s->inbox.data, sizeof head);
-    if (head.magic != SS_MESSAGE_MAGIC || head.serial != s->request.serial || head.size > MOST_REPLY)
-        return INBOX_NONSENSE;
-    if (s->inbox.length > sizeof head + head.size) return INBOX_NONSENSE;
-    return s->inbox.length == sizeof head + head.size ? INBOX_WHOLE : INBOX_PART;
-}
-
+/* Takes what has come from a worker, and the reply when it is whole. */
 static void listen_to(run *r, slot *s)
 {
     char bytes[1 << 16];
@@ -260,11 +222,20 @@ static void listen_to(run *r, slot *s)
         return;
     }
     ss_text_append_bytes(&s->inbox, bytes, (size_t)length);
-    inbox_state state = judge_inbox(s);
-    if (state == INBOX_WHOLE) take_reply(r, s);
-    if (state == INBOX_NONSENSE) {
+
+    ss_message_head head;
+    bool nonsense = s->inbox.out_of_memory;
+    if (!nonsense && s->inbox.length < sizeof head) return; // not even its head is whole
+    if (!nonsense) {
+        memcpy(&head, s->inbox.data, sizeof head);
+        nonsense = head.magic != SS_MESSAGE_MAGIC || head.serial != s->request.serial ||
+                   head.size > MOST_REPLY || s->inbox.length > sizeof head + head.size;
+    }
+    if (nonsense) {
         condemn(s, SS_OUTCOME_BROKEN, "invalid reply from its process");
         bury(r, s);
+    } else if (s->inbox.length == sizeof head + head.size) {
+        take_reply(r, s);
     }
 }
 
@@ -283,94 +254,26 @@ static double time_taken(const run *r, const slot *s, ss_phase phase)
     return fmax(taken, (wall - LONGEST_SLEEP) / SLEEPS_FACTOR);
 }
 
-/* One that waits for memory it will not get is not called hung. */
-static void watch_clock(const run *r, slot *s, double space)
+/* Condemns one that is too slow or too large. */
+static void watch_worker(const run *r, slot *s)
 {
+    double space = 0.0, resident = 0.0, most = r->pool->max_megabytes;
+    ss_process_size(s->pid, &space, &resident);
     ss_phase phase = phase_of(s);
     const ss_patience *patience = &r->pool->patience[phase], *own = &s->request.task.patience;
     if (phase == SS_PHASE_SOLVING && (own->soft > 0 || own->hard > 0)) patience = own;
     double waited = time_taken(r, s, phase);
     if (patience->soft > 0 && waited > patience->soft) s->page->cancel = 1;
-    if (patience->hard <= 0 || waited <= patience->hard) return;
-    if (is_at_its_limit(r, s, space))
-        condemn(s, SS_OUTCOME_OUT_OF_MEMORY, "needs more than %g MB", r->pool->max_megabytes);
-    else
+
+    // One that waits for memory it will not get is not called hung.
+    bool is_late = patience->hard > 0 && waited > patience->hard;
+    if ((most > 0 && resident > s->start_resident + most) || (is_late && is_at_its_limit(r, s, space)))
+        condemn(s, SS_OUTCOME_OUT_OF_MEMORY, "needs more than %g MB", most);
+    else if (is_late)
         condemn(s, SS_OUTCOME_HUNG, "did not stop within %g s", patience->hard);
 }
 
-static void watch_worker(const run *r, slot *s)
-{
-    double space = 0.0, resident = 0.0, most = r->pool->max_megabytes;
-    ss_process_size(s->pid, &space, &resident);
-    watch_clock(r, s, space);
-    if (most > 0 && resident > s->start_resident + most)
-        condemn(s, SS_OUTCOME_OUT_OF_MEMORY, "needs more than %g MB", most);
-}
-
-/* Its socket may be kept open by processes that a solver has started. */
-static bool is_dead(const slot *s)
-{
-    siginfo_t info = {0};
-    return waitid(P_PID, (id_t)s->pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid == s->pid;
-}
-
-static void watch(run *r)
-{
-    for (int i = 0; i < r->pool->workers; i++) {
-        slot *s = &r->slots[i];
-        if (!s->busy) continue;
-        watch_worker(r, s);
-        if (s->condemned || is_dead(s)) bury(r, s);
-    }
-    if (r->pool->idle) r->pool->idle(r->pool->context);
-}
-
 /* ---- the run ------------------------------------------------------------------------------------- */
-
-static bool give_tasks(run *r)
-{
-    bool busy = false;
-    for (int i = 0; i < r->pool->workers; i++) {
-        slot *s = &r->slots[i];
-        busy |= s->busy || give_task(r, s);
-    }
-    return busy;
-}
-
-static void wait_and_listen(run *r, struct pollfd *ears, double *next_look)
-{
-    for (int i = 0; i < r->pool->workers; i++)
-        ears[i] = (struct pollfd){.fd = r->slots[i].busy ? r->slots[i].socket : -1, .events = POLLIN};
-    int ready = poll(ears, (nfds_t)r->pool->workers, TICK_MS);
-    for (int i = 0; ready > 0 && i < r->pool->workers; i++) {
-        if (ears[i].fd >= 0 && ears[i].revents && r->slots[i].busy) listen_to(r, &r->slots[i]);
-    }
-    if (ss_clock_seconds() < *next_look) return;
-    *next_look = ss_clock_seconds() + TICK_MS * 1e-3;
-    watch(r);
-}
-
-static void dismiss(run *r)
-{
-    for (int i = 0; i < r->pool->workers; i++) {
-        slot *s = &r->slots[i];
-        if (s->busy) s->condemned = true;
-        if (s->pid > 0) end_worker(s);
-        ss_text_free(&s->inbox);
-        if (s->page) munmap(s->page, sizeof *s->page);
-    }
-}
-
-static bool make_slots(run *r, ss_error *err)
-{
-    for (int i = 0; r->slots && i < r->pool->workers; i++) {
-        void *page =
-            mmap(NULL, sizeof *r->slots[i].page, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-        if (page == MAP_FAILED) return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for workers");
-        r->slots[i].page = page;
-    }
-    return r->slots || ss_fail(err, SS_ERROR_RESOURCES, "out of memory for workers");
-}
 
 bool ss_pool_run(const ss_pool *pool, ss_error *err)
 {
@@ -379,10 +282,50 @@ bool ss_pool_run(const ss_pool *pool, ss_error *err)
     if (pool->max_megabytes > 0) ss_blas_take_buffer();
     r.slots = ss_allocate((size_t)pool->workers, sizeof *r.slots);
     struct pollfd *ears = ss_allocate((size_t)pool->workers, sizeof *ears);
-    double next_look = 0.0;
-    r.failed = !ears || !make_slots(&r, err);
-    while (!is_stopped(&r) && give_tasks(&r) && !is_stopped(&r)) wait_and_listen(&r, ears, &next_look);
-    if (r.slots) dismiss(&r);
+    r.failed = !ears || !r.slots;
+    for (int i = 0; !r.failed && i < pool->workers; i++) {
+        void *page =
+            mmap(NULL, sizeof(ss_worker_page), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+        r.failed = page == MAP_FAILED;
+        r.slots[i].page = r.failed ? NULL : page;
+    }
+    if (r.failed) ss_fail(err, SS_ERROR_RESOURCES, "out of memory for workers");
+
+    for (double next_look = 0.0; !is_stopped(&r);) {
+        // A task for every worker that has none.
+        bool busy = false;
+        for (int i = 0; i < pool->workers; i++) busy |= r.slots[i].busy || give_task(&r, &r.slots[i]);
+        if (!busy || is_stopped(&r)) break;
+
+        // Those that have something to say are heard; one that is buried meanwhile is busy no more.
+        for (int i = 0; i < pool->workers; i++)
+            ears[i] = (struct pollfd){.fd = r.slots[i].busy ? r.slots[i].socket : -1, .events = POLLIN};
+        int ready = poll(ears, (nfds_t)pool->workers, TICK_MS);
+        for (int i = 0; ready > 0 && i < pool->workers; i++)
+            if (ears[i].fd >= 0 && ears[i].revents && r.slots[i].busy) listen_to(&r, &r.slots[i]);
+        if (ss_clock_seconds() < next_look) continue;
+
+        // Now and then a look at all of them. The socket of one that is dead may be kept open by processes
+        // that a solver has started.
+        next_look = ss_clock_seconds() + TICK_MS * 1e-3;
+        for (int i = 0; i < pool->workers; i++) {
+            slot *s = &r.slots[i];
+            if (!s->busy) continue;
+            watch_worker(&r, s);
+            siginfo_t info = {0};
+            int waited = waitid(P_PID, (id_t)s->pid, &info, WEXITED | WNOHANG | WNOWAIT);
+            if (s->condemned || (waited == 0 && info.si_pid == s->pid)) bury(&r, s);
+        }
+        if (pool->idle) pool->idle(pool->context);
+    }
+
+    for (int i = 0; r.slots && i < pool->workers; i++) {
+        slot *s = &r.slots[i];
+        if (s->busy) s->condemned = true;
+        if (s->pid > 0) end_worker(s);
+        ss_text_free(&s->inbox);
+        if (s->page) munmap(s->page, sizeof *s->page);
+    }
     ss_release(r.slots);
     ss_release(ears);
     return !r.failed;

@@ -29,6 +29,7 @@ typedef struct ss_patience {
 /* What to do; the numbers mean what the caller wants them to. */
 typedef struct ss_task {
     int kind, problem, method, count;
+    int group;    /* of the queue */
     double limit; /* s of solving; 0 = none */
     bool plain;
     bool fresh;           /* the pool's: in a new process, so that no other task is to blame for its end */

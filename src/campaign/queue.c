@@ -18,22 +18,20 @@ static void *grow(ss_queue *queue, void *items, int count, int *capacity, size_t
     return grown;
 }
 
-static void add_group(ss_queue *queue, int key)
-{
-    queue->groups =
-        grow(queue, queue->groups, queue->group_count, &queue->group_capacity, sizeof *queue->groups);
-    if (queue->out_of_memory) return;
-    queue->groups[queue->group_count++] =
-        (ss_queue_group){.key = key, .next = queue->count, .end = queue->count};
-}
-
 void ss_queue_add(ss_queue *queue, int group, const ss_task *task)
 {
     queue->tasks = grow(queue, queue->tasks, queue->count, &queue->capacity, sizeof *queue->tasks);
-    if (queue->group_count == 0 || queue->groups[queue->group_count - 1].key != group)
-        add_group(queue, group);
+    if (queue->group_count == 0 || queue->groups[queue->group_count - 1].key != group) {
+        queue->groups =
+            grow(queue, queue->groups, queue->group_count, &queue->group_capacity, sizeof *queue->groups);
+        if (!queue->out_of_memory)
+            queue->groups[queue->group_count++] =
+                (ss_queue_group){.key = group, .next = queue->count, .end = queue->count};
+    }
     if (queue->out_of_memory) return;
-    queue->tasks[queue->count++] = *task;
+
+    queue->tasks[queue->count] = *task;
+    queue->tasks[queue->count++].group = group;
     queue->groups[queue->group_count - 1].end = queue->count;
 }
 
@@ -51,37 +49,34 @@ static bool take_from(ss_queue *queue, ss_queue_group *group, ss_task *task)
     return true;
 }
 
-static ss_queue_group *find_group(ss_queue *queue, int key)
-{
-    for (int i = 0; i < queue->group_count; i++)
-        if (queue->groups[i].key == key) return &queue->groups[i];
-    return NULL;
-}
-
-static ss_queue_group *fullest(ss_queue *queue)
-{
-    ss_queue_group *best = NULL;
-    int most = 0;
-    for (int i = 0; i < queue->group_count; i++) {
-        int left = queue->groups[i].end - queue->groups[i].next;
-        if (left > most) best = &queue->groups[i], most = left;
-    }
-    return best;
-}
-
 bool ss_queue_take(ss_queue *queue, int key, ss_task *task)
 {
     if (queue->again_count > 0) {
         *task = queue->again[--queue->again_count];
         return true;
     }
-    ss_queue_group *group = key >= 0 ? find_group(queue, key) : NULL;
-    if (group && group->next < group->end) return take_from(queue, group, task);
+
+    // Its own group, whose file the worker has open.
+    for (int i = 0; key >= 0 && i < queue->group_count; i++) {
+        ss_queue_group *own = &queue->groups[i];
+        if (own->key != key) continue;
+        if (own->next < own->end) return take_from(queue, own, task);
+        break;
+    }
+
+    // One that no worker has begun.
     while (queue->untouched < queue->group_count && queue->groups[queue->untouched].begun) queue->untouched++;
     if (queue->untouched < queue->group_count)
         return take_from(queue, &queue->groups[queue->untouched], task);
-    group = fullest(queue);
-    return group && take_from(queue, group, task);
+
+    // The one in which most is left.
+    ss_queue_group *fullest = NULL;
+    int most = 0;
+    for (int i = 0; i < queue->group_count; i++) {
+        int left = queue->groups[i].end - queue->groups[i].next;
+        if (left > most) fullest = &queue->groups[i], most = left;
+    }
+    return fullest && take_from(queue, fullest, task);
 }
 
 void ss_queue_free(ss_queue *queue)

@@ -21,7 +21,7 @@ typedef struct ss_queue {
     bool out_of_memory; /* sticky */
 } ss_queue;
 
-/* Tasks of one group are added one after the other. */
+/* Tasks of one group are added one after the other; each gets the number of its group. */
 void ss_queue_add(ss_queue *queue, int group, const ss_task *task);
 /* Once more. */
 void ss_queue_again(ss_queue *queue, const ss_task *task);

@@ -5,20 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-/* "3:7", ":7", "3:" and ":"; false when it is something else. */
-static bool parse_range(const char *wanted, int count, int *begin, int *end)
-{
-    char low[16];
-    size_t length = strcspn(wanted, ":");
-    if (wanted[length] != ':' || length >= sizeof low) return false;
-    snprintf(low, sizeof low, "%.*s", (int)length, wanted);
-    const char *high = wanted + length + 1;
-    *begin = 0;
-    *end = count;
-    return (!*low || ss_integer_read(low, begin)) && (!*high || ss_integer_read(high, end)) && *begin >= 0 &&
-           *begin < *end && *end <= count;
-}
-
 bool ss_choose_frames(const ss_bpmd *file, const char *path, const char *wanted, int *begin, int *end,
                       ss_error *err)
 {
@@ -26,7 +12,19 @@ bool ss_choose_frames(const ss_bpmd *file, const char *path, const char *wanted,
     *begin = 0;
     *end = count;
     if (!wanted || strcmp(wanted, "all") == 0) return true;
-    if (parse_range(wanted, count, begin, end)) return true;
+
+    // "3:7", ":7", "3:" and ":"
+    char low[16];
+    size_t length = strcspn(wanted, ":");
+    if (wanted[length] == ':' && length < sizeof low) {
+        const char *high = wanted + length + 1;
+        snprintf(low, sizeof low, "%.*s", (int)length, wanted);
+        if ((!*low || ss_integer_read(low, begin)) && (!*high || ss_integer_read(high, end)) && *begin >= 0 &&
+            *begin < *end && *end <= count)
+            return true;
+    }
+
+    // One frame, by its number or name.
     *begin = ss_bpmd_find_frame(file, wanted);
     *end = *begin + 1;
     return *begin >= 0 ||

@@ -24,20 +24,6 @@ static void keep_point(const ss_history *history, int before, int iteration, ss_
     for (int g = 0; g < SS_GAUGE_COUNT; g++) point->gauge[g] = history->gauge[g][at];
 }
 
-static bool keep_history(const ss_history *history, int before, ss_run_entry *run)
-{
-    int count = 0, last = before + history->count, room = 1;
-    for (int i = ss_history_grid(before); i <= last; i = ss_history_grid(i)) room++;
-    run->history = ss_allocate((size_t)room, sizeof *run->history);
-    if (!run->history) return false;
-    for (int i = ss_history_grid(before); i <= last; i = ss_history_grid(i))
-        keep_point(history, before, i, &run->history[count++]);
-    if (history->count > 0 && (count == 0 || run->history[count - 1].iteration != last))
-        keep_point(history, before, last, &run->history[count++]);
-    run->history_count = count;
-    return true;
-}
-
 static void find_crossings(const ss_history *history, int before, ss_gauge gauge, ss_run_entry *run)
 {
     int decade = 0;
@@ -49,34 +35,30 @@ static void find_crossings(const ss_history *history, int before, ss_gauge gauge
     }
 }
 
-static int bin_of(double energy)
-{
-    if (!(energy > 0)) return SS_LEAST_BIN;
-    double bin = floor(2.0 * log10(energy));
-    return bin < SS_LEAST_BIN ? SS_LEAST_BIN : bin > 600 ? 600 : (int)bin;
-}
-
-/* Values that are not finite are counted nowhere: the metrics tell. */
-static void count_bin(ss_run_entry *run, int bin)
-{
-    int at = 0;
-    while (at < run->bin_count && run->bins[at].bin < bin) at++;
-    if (at == run->bin_count || run->bins[at].bin != bin) {
-        memmove(run->bins + at + 1, run->bins + at, (size_t)(run->bin_count - at) * sizeof *run->bins);
-        run->bins[at] = (ss_bin){bin, 0};
-        run->bin_count++;
-    }
-    run->bins[at].count++;
-}
-
+/* Metrics, and how many contacts have an error in each bin: half a decade of J. */
 static bool keep_judgement(const ss_metric_value *metrics, const ss_contact_report *contacts, int count,
                            ss_run_entry *run)
 {
     run->bins = ss_allocate((size_t)count, sizeof *run->bins);
     run->metrics = ss_allocate((size_t)ss_metric_count(), sizeof *run->metrics);
     if (!run->bins || !run->metrics) return false;
-    for (int i = 0; i < count; i++)
-        if (isfinite(contacts[i].energy)) count_bin(run, bin_of(contacts[i].energy));
+
+    for (int i = 0; i < count; i++) {
+        // Values that are not finite are counted nowhere: the metrics have them.
+        double energy = contacts[i].energy;
+        if (!isfinite(energy)) continue;
+        double half_decade = energy > 0 ? floor(2.0 * log10(energy)) : SS_LEAST_BIN;
+        int bin = half_decade < SS_LEAST_BIN ? SS_LEAST_BIN : half_decade > 600 ? 600 : (int)half_decade;
+        int at = 0;
+        while (at < run->bin_count && run->bins[at].bin < bin) at++;
+        if (at == run->bin_count || run->bins[at].bin != bin) {
+            memmove(run->bins + at + 1, run->bins + at, (size_t)(run->bin_count - at) * sizeof *run->bins);
+            run->bins[at] = (ss_bin){bin, 0};
+            run->bin_count++;
+        }
+        run->bins[at].count++;
+    }
+
     for (int i = 0; i < ss_metric_count(); i++) {
         run->metrics[i] = metrics[i];
         run->metrics[i].why = NULL;
@@ -87,20 +69,31 @@ static bool keep_judgement(const ss_metric_value *metrics, const ss_contact_repo
     return true;
 }
 
+/* What the solver says of its run: of the history the iterations of a grid, which grows thinner, and the
+ * last. */
 static bool keep_result(const ss_solve_result *result, bool selected, ss_run_entry *run)
 {
-    int before = selected && result->history.count ? result->iterations - result->history.count : 0;
+    const ss_history *history = &result->history;
+    int before = selected && history->count ? result->iterations - history->count : 0;
     run->iterations = result->iterations;
     run->kept_iteration = result->kept_iteration;
     run->seconds = result->seconds;
     run->elapsed = result->elapsed;
     run->memory = (double)result->memory;
     memcpy(run->gauge, result->gauge, sizeof run->gauge);
+
+    int last = before + history->count, room = 1;
+    for (int i = ss_history_grid(before); i <= last; i = ss_history_grid(i)) room++;
     run->crossings = ss_allocate((size_t)2 * SS_DECADES, sizeof *run->crossings);
-    if (!run->crossings || !keep_history(&result->history, before, run)) return false;
-    if (result->history.count == 0) return true;
-    find_crossings(&result->history, before, SS_GAUGE_RELATIVE_ENERGY, run);
-    find_crossings(&result->history, before, SS_GAUGE_NATURAL_MAP, run);
+    run->history = ss_allocate((size_t)room, sizeof *run->history);
+    if (!run->crossings || !run->history) return false;
+    if (history->count == 0) return true;
+    for (int i = ss_history_grid(before); i <= last; i = ss_history_grid(i))
+        keep_point(history, before, i, &run->history[run->history_count++]);
+    if (run->history_count == 0 || run->history[run->history_count - 1].iteration != last)
+        keep_point(history, before, last, &run->history[run->history_count++]);
+    find_crossings(history, before, SS_GAUGE_RELATIVE_ENERGY, run);
+    find_crossings(history, before, SS_GAUGE_NATURAL_MAP, run);
     return true;
 }
 
@@ -127,6 +120,7 @@ bool ss_record_make(const ss_result *result, ss_run_entry *run, ss_error *err)
     return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for a record");
 }
 
+/* Everything that an answer holds, each list behind its length. */
 static void digest_answer(const ss_answer *answer, char text[33])
 {
     ss_digest digest = ss_digest_start();
@@ -134,12 +128,14 @@ static void digest_answer(const ss_answer *answer, char text[33])
     for (int b = 0; b < answer->bodies; b++) ss_digest_add_reals(&digest, answer->velocity[b], 6);
     ss_digest_add(&digest, (uint64_t)answer->rows);
     if (answer->rows) ss_digest_add_reals(&digest, answer->row_impulse, (size_t)answer->rows);
+
     ss_digest_add(&digest, (uint64_t)answer->contacts);
     if (answer->contacts) ss_digest_add_reals(&digest, answer->normal_impulse, (size_t)answer->contacts);
     for (int c = 0; c < answer->contacts; c++) {
         ss_digest_add_reals(&digest, answer->friction_impulse[c], 3);
         if (answer->rolling_impulse) ss_digest_add_reals(&digest, answer->rolling_impulse[c], 3);
     }
+
     for (int g = 0; g < answer->groups; g++) ss_digest_add(&digest, (uint64_t)(int64_t)answer->selection[g]);
     for (int r = 0; r < answer->subcontacts; r++) {
         ss_digest_add_reals(&digest, &answer->sub_normal_impulse[r], 1);
@@ -190,8 +186,15 @@ void ss_record_clear(ss_run_entry *run)
 
 /* ---- through a pipe ------------------------------------------------------------------------------ */
 
-static void pack_lists(const ss_run_entry *run, ss_text *to)
+void ss_record_pack(const ss_run_entry *run, ss_text *to)
 {
+    ss_pack_int(to, run->outcome), ss_pack_text(to, run->message);
+    ss_pack_int(to, run->unknowns), ss_pack_int(to, run->iterations), ss_pack_int(to, run->kept_iteration);
+    ss_pack_real(to, run->seconds), ss_pack_real(to, run->elapsed), ss_pack_real(to, run->memory);
+    for (int g = 0; g < SS_GAUGE_COUNT; g++) ss_pack_real(to, run->gauge[g]);
+    ss_pack_text(to, run->answer);
+
+    // Lists behind their lengths; of metrics there are all or none.
     ss_pack_int(to, run->metrics != NULL);
     for (int i = 0; run->metrics && i < ss_metric_count(); i++) {
         const ss_metric_value *value = &run->metrics[i];
@@ -215,16 +218,6 @@ static void pack_lists(const ss_run_entry *run, ss_text *to)
         ss_pack_int(to, run->bins[i].bin), ss_pack_int(to, run->bins[i].count);
 }
 
-void ss_record_pack(const ss_run_entry *run, ss_text *to)
-{
-    ss_pack_int(to, run->outcome), ss_pack_text(to, run->message);
-    ss_pack_int(to, run->unknowns), ss_pack_int(to, run->iterations), ss_pack_int(to, run->kept_iteration);
-    ss_pack_real(to, run->seconds), ss_pack_real(to, run->elapsed), ss_pack_real(to, run->memory);
-    for (int g = 0; g < SS_GAUGE_COUNT; g++) ss_pack_real(to, run->gauge[g]);
-    ss_pack_text(to, run->answer);
-    pack_lists(run, to);
-}
-
 /* Room for `count` things that take at least `bytes` each in what is left to read. */
 static void *make_room(ss_unpacker *from, int *count, size_t item, size_t bytes)
 {
@@ -233,43 +226,6 @@ static void *make_room(ss_unpacker *from, int *count, size_t item, size_t bytes)
     void *room = from->bad ? NULL : ss_allocate((size_t)*count, item);
     if (!room) from->bad = true, *count = 0;
     return room;
-}
-
-static void unpack_metrics(ss_unpacker *from, ss_run_entry *run)
-{
-    if (!ss_unpack_within(from, 0, 1) || from->bad) return;
-    run->metrics = ss_allocate((size_t)ss_metric_count(), sizeof *run->metrics);
-    if (!run->metrics) from->bad = true;
-    for (int i = 0; i < ss_metric_count() && !from->bad; i++) {
-        ss_metric_value *value = &run->metrics[i];
-        value->applies = ss_unpack_within(from, 0, 1);
-        value->value = ss_unpack_real(from);
-        value->worst_contact = ss_unpack_within(from, -1, INT32_MAX);
-        value->worst_constraint = ss_unpack_within(from, -1, INT32_MAX);
-        value->why = ss_unpack_text(from);
-    }
-}
-
-static void unpack_history(ss_unpacker *from, ss_run_entry *run)
-{
-    run->history = make_room(from, &run->history_count, sizeof *run->history, sizeof(double));
-    for (int i = 0; i < run->history_count; i++) {
-        run->history[i].iteration = ss_unpack_within(from, 1, INT32_MAX);
-        run->history[i].seconds = ss_unpack_real(from);
-        for (int g = 0; g < SS_GAUGE_COUNT; g++) run->history[i].gauge[g] = ss_unpack_real(from);
-    }
-    run->crossings = make_room(from, &run->crossing_count, sizeof *run->crossings, sizeof(double));
-    for (int i = 0; i < run->crossing_count; i++) {
-        run->crossings[i].gauge = (ss_gauge)ss_unpack_within(from, 0, SS_GAUGE_COUNT - 1);
-        run->crossings[i].decade = ss_unpack_within(from, 0, SS_DECADES - 1);
-        run->crossings[i].iteration = ss_unpack_within(from, 1, INT32_MAX);
-        run->crossings[i].seconds = ss_unpack_real(from);
-    }
-    run->bins = make_room(from, &run->bin_count, sizeof *run->bins, sizeof(double));
-    for (int i = 0; i < run->bin_count; i++) {
-        run->bins[i].bin = ss_unpack_within(from, SS_LEAST_BIN, INT32_MAX);
-        run->bins[i].count = ss_unpack_within(from, 1, INT32_MAX);
-    }
 }
 
 bool ss_record_unpack(ss_unpacker *from, ss_run_entry *run)
@@ -288,8 +244,39 @@ bool ss_record_unpack(ss_unpacker *from, ss_run_entry *run)
     if (!answer || strlen(answer) >= sizeof run->answer) from->bad = true;
     if (!from->bad) memcpy(run->answer, answer, strlen(answer) + 1);
     ss_release(answer);
-    if (!from->bad) unpack_metrics(from, run);
-    if (!from->bad) unpack_history(from, run);
+
+    if (!from->bad && ss_unpack_within(from, 0, 1) && !from->bad) {
+        run->metrics = ss_allocate((size_t)ss_metric_count(), sizeof *run->metrics);
+        if (!run->metrics) from->bad = true;
+    }
+    for (int i = 0; run->metrics && i < ss_metric_count() && !from->bad; i++) {
+        ss_metric_value *value = &run->metrics[i];
+        value->applies = ss_unpack_within(from, 0, 1);
+        value->value = ss_unpack_real(from);
+        value->worst_contact = ss_unpack_within(from, -1, INT32_MAX);
+        value->worst_constraint = ss_unpack_within(from, -1, INT32_MAX);
+        value->why = ss_unpack_text(from);
+    }
+
+    // From here on lists are empty once something was wrong.
+    run->history = make_room(from, &run->history_count, sizeof *run->history, sizeof(double));
+    for (int i = 0; i < run->history_count; i++) {
+        run->history[i].iteration = ss_unpack_within(from, 1, INT32_MAX);
+        run->history[i].seconds = ss_unpack_real(from);
+        for (int g = 0; g < SS_GAUGE_COUNT; g++) run->history[i].gauge[g] = ss_unpack_real(from);
+    }
+    run->crossings = make_room(from, &run->crossing_count, sizeof *run->crossings, sizeof(double));
+    for (int i = 0; i < run->crossing_count; i++) {
+        run->crossings[i].gauge = (ss_gauge)ss_unpack_within(from, 0, SS_GAUGE_COUNT - 1);
+        run->crossings[i].decade = ss_unpack_within(from, 0, SS_DECADES - 1);
+        run->crossings[i].iteration = ss_unpack_within(from, 1, INT32_MAX);
+        run->crossings[i].seconds = ss_unpack_real(from);
+    }
+    run->bins = make_room(from, &run->bin_count, sizeof *run->bins, sizeof(double));
+    for (int i = 0; i < run->bin_count; i++) {
+        run->bins[i].bin = ss_unpack_within(from, SS_LEAST_BIN, INT32_MAX);
+        run->bins[i].count = ss_unpack_within(from, 1, INT32_MAX);
+    }
     if (!from->bad && from->at == from->end) return true;
     ss_record_clear(run);
     return false;

@@ -47,23 +47,18 @@ int ss_statistics_nearest_tolerance(const ss_statistics_options *options, double
     return best;
 }
 
-/* Does the text of a campaign, flags or JSON, have a stop rule of its own? */
-static bool names_a_rule(const char *campaign)
-{
-    static const char *const words[] = {" --stop ", " --tol ", "\"stop\"", "\"tol\""};
-    for (size_t i = 0; campaign && i < sizeof words / sizeof *words; i++)
-        if (strstr(campaign, words[i])) return true;
-    return false;
-}
-
-/* The tolerance of the measure that a method was asked for; 0 = none. */
+/* The tolerance of the measure that a method was asked for; 0 = none. That of the default rule counts only if
+ * the text of the campaign, flags or JSON, has a stop rule of its own. */
 static double rung_of(const ss_results *results, const ss_method_entry *method, int measure)
 {
+    static const char *const words[] = {" --stop ", " --tol ", "\"stop\"", "\"tol\""};
     const char *name = ss_metric_at(measure)->name, *stop = method->stop;
     size_t length = strlen(name);
     double below;
-    bool usual = strcmp(stop, SS_CAMPAIGN_STOP) == 0 && !names_a_rule(results->campaign);
-    if (usual || strncmp(stop, name, length) != 0 || stop[length] != '<') return 0.0;
+    bool chosen = strcmp(stop, SS_CAMPAIGN_STOP) != 0;
+    for (size_t i = 0; results->campaign && i < sizeof words / sizeof *words; i++)
+        chosen |= strstr(results->campaign, words[i]) != NULL;
+    if (!chosen || strncmp(stop, name, length) != 0 || stop[length] != '<') return 0.0;
     return ss_number_read(stop + length + 1, &below) && isfinite(below) && below > 0.0 ? below : 0.0;
 }
 
@@ -119,32 +114,8 @@ static bool is_counted(const ss_statistics_work *work, const ss_run_entry *run)
     return work->slot[run->problem] >= 0 && !ss_method_is_recorded(&work->results->methods[run->method]);
 }
 
-static bool take_tables(ss_statistics_work *work)
-{
-    const ss_results *results = work->results;
-    size_t problems = (size_t)results->problem_count;
-    size_t pairs = (size_t)results->method_count * (size_t)results->machine_count;
-    work->slot = ss_arena_take(work->scratch, problems, sizeof *work->slot, "slots");
-    work->row = ss_arena_take(work->scratch, pairs, sizeof *work->row, "rows");
-    return work->slot && work->row;
-}
-
-/* Numbers problems without faults, and pairs of method and machine that have a run. */
-static void number(ss_statistics_work *work)
-{
-    const ss_results *results = work->results;
-    for (int p = 0; p < results->problem_count; p++)
-        work->slot[p] = results->problems[p].fault ? -1 : work->slots++;
-    for (int i = 0; i < results->method_count * results->machine_count; i++) work->row[i] = -1;
-    for (int r = 0; r < results->run_count; r++) {
-        const ss_run_entry *run = &results->runs[r];
-        if (is_counted(work, run)) work->row[run->method * results->machine_count + run->machine] = 0;
-    }
-    for (int i = 0; i < results->method_count * results->machine_count; i++)
-        if (work->row[i] == 0) work->row[i] = work->rows++;
-}
-
-static bool take_cells(ss_statistics_work *work)
+/* Runs and costs by series and problem, and the least and the largest cost of each machine. */
+static bool fill(ss_statistics_work *work)
 {
     size_t cells = (size_t)work->rows * (size_t)work->slots, slots = (size_t)work->slots;
     size_t tolerances = (size_t)work->options->tolerance_count;
@@ -155,79 +126,57 @@ static bool take_cells(ss_statistics_work *work)
     work->worst = ss_arena_take(work->scratch, tolerances * machines, sizeof *work->worst, "worst");
     work->values = ss_arena_take(work->scratch, slots, sizeof *work->values, "values");
     work->more = ss_arena_take(work->scratch, slots, sizeof *work->more, "values");
-    return work->run && work->cost && work->best && work->worst && work->values && work->more;
-}
-
-static void place_run(ss_statistics_work *work, int r)
-{
-    const ss_run_entry *run = &work->results->runs[r];
-    int row = work->row[run->method * work->results->machine_count + run->machine];
-    int slot = work->slot[run->problem];
-    work->run[(size_t)row * (size_t)work->slots + (size_t)slot] = r;
-    for (int t = 0; t < work->options->tolerance_count; t++) {
-        double cost = ss_run_cost(run, &work->rule, work->options->tolerances[t]);
-        double *best = &ss_statistics_best(work, t, run->machine)[slot];
-        double *worst = &work->worst[t * work->results->machine_count + run->machine];
-        ss_statistics_costs(work, t, row)[slot] = cost;
-        *best = fmin(*best, cost); // fmin, fmax: a number before NaN
-        *worst = fmax(*worst, cost);
-    }
-}
-
-static bool fill(ss_statistics_work *work)
-{
-    size_t cells = (size_t)work->rows * (size_t)work->slots;
-    if (!take_cells(work)) return false;
+    if (!work->run || !work->cost || !work->best || !work->worst || !work->values || !work->more)
+        return false;
     for (size_t i = 0; i < cells; i++) work->run[i] = -1;
-    for (size_t i = 0; i < cells * (size_t)work->options->tolerance_count; i++) work->cost[i] = NAN;
-    for (int t = 0; t < work->options->tolerance_count; t++)
-        for (int m = 0; m < work->results->machine_count; m++)
-            for (int s = 0; s < work->slots; s++) ss_statistics_best(work, t, m)[s] = NAN;
-    for (int r = 0; r < work->results->run_count; r++)
-        if (is_counted(work, &work->results->runs[r])) place_run(work, r);
+    for (size_t i = 0; i < tolerances * cells; i++) work->cost[i] = NAN;
+    for (size_t i = 0; i < tolerances * machines * slots; i++) work->best[i] = NAN;
+
+    for (int r = 0; r < work->results->run_count; r++) {
+        const ss_run_entry *run = &work->results->runs[r];
+        if (!is_counted(work, run)) continue;
+        int row = work->row[run->method * work->results->machine_count + run->machine];
+        int slot = work->slot[run->problem];
+        work->run[(size_t)row * slots + (size_t)slot] = r;
+        for (int t = 0; t < work->options->tolerance_count; t++) {
+            double cost = ss_run_cost(run, &work->rule, work->options->tolerances[t]);
+            double *best = &ss_statistics_best(work, t, run->machine)[slot];
+            double *worst = &work->worst[t * work->results->machine_count + run->machine];
+            ss_statistics_costs(work, t, row)[slot] = cost;
+            *best = fmin(*best, cost); // fmin, fmax: a number before NaN
+            *worst = fmax(*worst, cost);
+        }
+    }
     return true;
 }
 
 /* ---- series ------------------------------------------------------------------------------------------ */
 
-/* Are there series of more than one machine? */
-static bool has_several_machines(const ss_statistics_work *work)
-{
-    int machines = work->results->machine_count, first = -1;
-    for (int i = 0; i < work->results->method_count * machines; i++) {
-        if (work->row[i] < 0) continue;
-        if (first >= 0 && i % machines != first) return true;
-        first = i % machines;
-    }
-    return false;
-}
-
-static bool make_label(const ss_statistics_work *work, ss_series *series, bool with_machine)
-{
-    const char *method = work->results->methods[series->method].label;
-    const char *machine = work->machines[series->machine].text;
-    size_t size = strlen(method) + sizeof " @ " + strlen(machine);
-    series->label = ss_arena_take(work->arena, size, 1, "label");
-    if (!series->label) return false;
-    if (with_machine)
-        snprintf(series->label, size, "%s @ %s", method, machine);
-    else
-        snprintf(series->label, size, "%s", method);
-    return true;
-}
-
+/* A series for every pair of method and machine that has a run. */
 static bool make_series(const ss_statistics_work *work, ss_series *list)
 {
-    int machines = work->results->machine_count;
-    bool several = has_several_machines(work);
-    for (int i = 0; i < work->results->method_count * machines; i++) {
+    // Labels name the machine where series of more than one are compared.
+    int machines = work->results->machine_count, pairs = work->results->method_count * machines, first = -1;
+    bool several = false;
+    for (int i = 0; i < pairs; i++) {
+        if (work->row[i] < 0) continue;
+        several |= first >= 0 && i % machines != first;
+        first = i % machines;
+    }
+
+    for (int i = 0; i < pairs; i++) {
         if (work->row[i] < 0) continue;
         ss_series *series = &list[work->row[i]];
         series->method = i / machines;
         series->machine = i % machines;
-        if (!make_label(work, series, several) || !ss_statistics_scores(work, series) ||
-            !ss_statistics_describe(work, series) || !ss_statistics_bands(work, series) ||
-            !ss_statistics_budgets(work, series))
+        const char *method = work->results->methods[series->method].label;
+        const char *machine = work->machines[series->machine].text;
+        size_t size = strlen(method) + sizeof " @ " + strlen(machine);
+        series->label = ss_arena_take(work->arena, size, 1, "label");
+        if (!series->label) return false;
+        snprintf(series->label, size, "%s%s%s", method, several ? " @ " : "", several ? machine : "");
+        if (!ss_statistics_scores(work, series) || !ss_statistics_describe(work, series) ||
+            !ss_statistics_bands(work, series) || !ss_statistics_budgets(work, series))
             return false;
     }
     return true;
@@ -250,22 +199,19 @@ static int compare_ranks(const void *a, const void *b)
     return labels ? labels : x->row - y->row;
 }
 
-/* Times of different machines do not compare: each cost is divided by the least of its machine. */
-static void relate_costs(const ss_statistics_work *work, ss_series *list)
+static bool sort_series(const ss_statistics_work *work, ss_series *unsorted, ss_series *sorted)
 {
+    // Times of different machines do not compare: each cost is divided by the least of its machine.
     for (int t = 0; t < work->options->tolerance_count; t++) {
         for (int i = 0; i < work->rows; i++) {
             double least = NAN;
             for (int k = 0; k < work->rows; k++)
-                if (list[k].machine == list[i].machine) least = fmin(least, list[k].scores[t].cost);
-            list[i].scores[t].relative = list[i].scores[t].cost / least;
+                if (unsorted[k].machine == unsorted[i].machine)
+                    least = fmin(least, unsorted[k].scores[t].cost);
+            unsorted[i].scores[t].relative = unsorted[i].scores[t].cost / least;
         }
     }
-}
 
-static bool sort_series(const ss_statistics_work *work, ss_series *unsorted, ss_series *sorted)
-{
-    relate_costs(work, unsorted);
     rank *ranks = ss_arena_take(work->scratch, (size_t)work->rows, sizeof *ranks, "ranks");
     if (!ranks) return false;
     for (int i = 0; i < work->rows; i++) {
@@ -282,18 +228,36 @@ static bool sort_series(const ss_statistics_work *work, ss_series *unsorted, ss_
 
 static bool make_all(ss_statistics_work *work, ss_statistics *made)
 {
-    if (!take_tables(work)) return false;
-    number(work);
-    size_t machines = (size_t)work->results->machine_count;
+    const ss_results *results = work->results;
+    size_t problems = (size_t)results->problem_count, machines = (size_t)results->machine_count;
+    size_t pairs = (size_t)results->method_count * machines;
+    work->slot = ss_arena_take(work->scratch, problems, sizeof *work->slot, "slots");
+    work->row = ss_arena_take(work->scratch, pairs, sizeof *work->row, "rows");
+    if (!work->slot || !work->row) return false;
+
+    // Numbers problems without faults, and pairs of method and machine that have a run.
+    for (int p = 0; p < results->problem_count; p++)
+        work->slot[p] = results->problems[p].fault ? -1 : work->slots++;
+    for (size_t i = 0; i < pairs; i++) work->row[i] = -1;
+    for (int r = 0; r < results->run_count; r++) {
+        const ss_run_entry *run = &results->runs[r];
+        if (is_counted(work, run)) work->row[run->method * results->machine_count + run->machine] = 0;
+    }
+    for (size_t i = 0; i < pairs; i++)
+        if (work->row[i] == 0) work->row[i] = work->rows++;
+
+    // What each series did alone ...
     made->machines = work->machines = ss_arena_take(work->arena, machines, sizeof *made->machines, "names");
     if (!made->machines || !ss_statistics_find_scenes(work)) return false;
-    ss_statistics_name_machines(work->results, work->machines);
+    ss_statistics_name_machines(results, work->machines);
     ss_series *unsorted = ss_arena_take(work->scratch, (size_t)work->rows, sizeof *unsorted, "series");
     made->series = ss_arena_take(work->arena, (size_t)work->rows, sizeof *made->series, "series");
     if (!unsorted || !made->series || !fill(work) || !make_series(work, unsorted) ||
         !sort_series(work, unsorted, made->series))
         return false;
     made->series_count = work->rows;
+
+    // ... and beside the others.
     if (!ss_statistics_recorded(work, made)) return false;
     ss_statistics_compare(work, made);
     ss_statistics_work_precision(work, made);
@@ -302,8 +266,11 @@ static bool make_all(ss_statistics_work *work, ss_statistics *made)
            ss_statistics_advise(work, made);
 }
 
-static bool check(const ss_statistics_options *options, ss_error *err)
+bool ss_statistics_make(const ss_results *results, const ss_statistics_options *options,
+                        ss_statistics *statistics, ss_error *err)
 {
+    *statistics = (ss_statistics){.options = options ? *options : ss_statistics_defaults()};
+    options = &statistics->options;
     int most = (int)(sizeof options->tolerances / sizeof options->tolerances[0]);
     if (options->tolerance_count < 1 || options->tolerance_count > most)
         return ss_fail(err, SS_ERROR_USAGE, "statistics: %d tolerances; there must be 1 to %d",
@@ -312,16 +279,9 @@ static bool check(const ss_statistics_options *options, ss_error *err)
         return ss_fail(err, SS_ERROR_USAGE, "statistics: the main tolerance is not one of the tolerances");
     if (options->measure < 0 || options->measure >= ss_metric_count())
         return ss_fail(err, SS_ERROR_USAGE, "statistics: the measure is not a metric");
-    return true;
-}
 
-bool ss_statistics_make(const ss_results *results, const ss_statistics_options *options,
-                        ss_statistics *statistics, ss_error *err)
-{
-    *statistics = (ss_statistics){.options = options ? *options : ss_statistics_defaults()};
-    if (!check(&statistics->options, err)) return false;
-    statistics->rule = ss_cost_rule_of(results, statistics->options.measure, statistics->options.whole_call);
-    ss_statistics_work work = {.results = results, .options = &statistics->options, .rule = statistics->rule};
+    statistics->rule = ss_cost_rule_of(results, options->measure, options->whole_call);
+    ss_statistics_work work = {.results = results, .options = options, .rule = statistics->rule};
     statistics->arena = work.arena = ss_arena_create((size_t)1 << 16, err);
     work.scratch = work.arena ? ss_arena_create((size_t)1 << 16, err) : NULL;
     bool good = work.scratch && make_all(&work, statistics);

@@ -42,33 +42,25 @@ static bool has_several_machines(const adviser *a)
 
 /* ---- choosing ---------------------------------------------------------------------------------------- */
 
-/* A method on all its machines: what it solves on the best of them, and the geometric mean of its relative
- * costs. The answer is a method; on which machine is not a question that anybody asks. */
-static void sum_machines(const adviser *a, int method, int *solved, double *cost)
-{
-    double sum = 0.0;
-    int count = 0;
-    *solved = 0;
-    for (int i = 0; i < a->made->series_count; i++) {
-        const ss_score *score = score_of(a, i);
-        if (a->made->series[i].method != method || score->solved == 0) continue;
-        if (score->solved > *solved) *solved = score->solved;
-        sum += log(score->relative);
-        count++;
-    }
-    *cost = exp(sum / count);
-}
-
-/* Most solved, then cheapest, then first; -1 when nothing solves anything. Of the series of the method the
- * one that solves most. */
+/* Most solved, then cheapest, then first; -1 when nothing solves anything. The answer is a method, on all its
+ * machines: what it solves on the best of them, and the geometric mean of its relative costs. Of its series
+ * the one that solves most. */
 static int choose(const adviser *a)
 {
+    const ss_series *series = a->made->series;
     int best = -1, most = 0;
     double least = NAN;
     for (int i = 0; i < a->made->series_count; i++) {
-        int solved;
-        double cost;
-        sum_machines(a, a->made->series[i].method, &solved, &cost);
+        int solved = 0, count = 0;
+        double sum = 0.0;
+        for (int k = 0; k < a->made->series_count; k++) {
+            const ss_score *score = score_of(a, k);
+            if (series[k].method != series[i].method || score->solved == 0) continue;
+            if (score->solved > solved) solved = score->solved;
+            sum += log(score->relative);
+            count++;
+        }
+        double cost = exp(sum / count);
         if (score_of(a, i)->solved < solved || !ss_statistics_is_before(solved, cost, most, least)) continue;
         best = i, most = solved, least = cost;
     }
@@ -87,35 +79,6 @@ static bool is_eligible(const adviser *a, int series)
 static ss_versus beside_choice(const adviser *a, int series)
 {
     return ss_statistics_versus(a->work, a->made, a->tolerance, series, a->advice->series);
-}
-
-/* The mean over what each solved would make a series fast that fails at everything hard: what counts is how
- * it compares with the chosen one on the problems that both solve, in the mean and on most of them. */
-static int choose_fastest(const adviser *a)
-{
-    int best = a->advice->series, least = score_of(a, best)->solved;
-    double factor = 1.0;
-    for (int i = 0; i < a->made->series_count; i++) {
-        ss_versus versus = beside_choice(a, i);
-        bool on_most = 2 * versus.faster > versus.shared && 2 * versus.shared >= least;
-        if (!is_eligible(a, i) || !on_most || !(versus.factor < factor)) continue;
-        factor = versus.factor;
-        best = i;
-    }
-    return best;
-}
-
-static int choose_most_accurate(const adviser *a)
-{
-    double rate = 0.0;
-    int best = -1;
-    for (int i = 0; i < a->made->series_count; i++)
-        if (is_eligible(a, i)) rate = fmax(rate, score_of(a, i)->rate);
-    for (int i = 0; i < a->made->series_count; i++) {
-        if (!is_eligible(a, i) || score_of(a, i)->rate < rate) continue;
-        if (best < 0 || median_error(a, i) < median_error(a, best)) best = i;
-    }
-    return best;
 }
 
 /* ---- telling ----------------------------------------------------------------------------------------- */
@@ -147,29 +110,16 @@ static void tell_solved(adviser *a, int series)
         ss_text_appendf(&a->text, "%d of %d problem%s", score->solved, tried, tried == 1 ? "" : "s");
 }
 
-/* "On Ryzen 9 7950X it solves 18 of 18 problems, in 168 us each." */
-static void tell_other_machines(adviser *a)
-{
-    const ss_series *chosen = &a->made->series[a->advice->series];
-    for (int i = 0; i < a->made->series_count; i++) {
-        const ss_series *series = &a->made->series[i];
-        if (series == chosen || series->method != chosen->method) continue;
-        ss_text_appendf(&a->text, " On %s it solves ", a->made->machines[series->machine].text);
-        tell_solved(a, i);
-        ss_text_append(&a->text, ", in ");
-        tell_time(a, score_of(a, i)->cost_solved);
-        ss_text_append(&a->text, " each.");
-    }
-}
-
+/* The choice, what it solves and what that takes, and the same for its other machines: "On Ryzen 9 7950X it
+ * solves 18 of 18 problems, in 168 us each." */
 static void tell_choice(adviser *a)
 {
     const ss_score *score = score_of(a, a->advice->series);
+    const ss_series *chosen = &a->made->series[a->advice->series];
     if (a->advice->is_reliable) {
-        const ss_series *series = &a->made->series[a->advice->series];
         ss_text_appendf(&a->text, "Use %s: ", label_of(a, a->advice->series));
         if (has_several_machines(a))
-            ss_text_appendf(&a->text, "on %s ", a->made->machines[series->machine].text);
+            ss_text_appendf(&a->text, "on %s ", a->made->machines[chosen->machine].text);
         ss_text_append(&a->text, "it solves ");
         tell_solved(a, a->advice->series);
         ss_text_append(&a->text, " to ");
@@ -186,44 +136,49 @@ static void tell_choice(adviser *a)
     ss_text_append(&a->text, " each (shifted geometric mean; at most ");
     tell_time(a, score->cost_most);
     ss_text_append(&a->text, ").");
-    tell_other_machines(a);
+
+    for (int i = 0; i < a->made->series_count; i++) {
+        const ss_series *series = &a->made->series[i];
+        if (series == chosen || series->method != chosen->method) continue;
+        ss_text_appendf(&a->text, " On %s it solves ", a->made->machines[series->machine].text);
+        tell_solved(a, i);
+        ss_text_append(&a->text, ", in ");
+        tell_time(a, score_of(a, i)->cost_solved);
+        ss_text_append(&a->text, " each.");
+    }
 }
 
-static void tell_fastest(adviser *a)
-{
-    ss_versus versus = beside_choice(a, a->advice->fastest);
-    int unsolved = a->work->slots - score_of(a, a->advice->fastest)->solved;
-    ss_text_appendf(&a->text,
-                    " Faster where it works is %s, %.3g times as fast on the %d problem%s that both solve "
-                    "(faster on %d)",
-                    label_of(a, a->advice->fastest), 1.0 / versus.factor, versus.shared,
-                    versus.shared == 1 ? "" : "s", versus.faster);
-    if (unsolved) ss_text_appendf(&a->text, "; it leaves %d unsolved", unsolved);
-    ss_text_append(&a->text, ".");
-}
-
-static void tell_most_accurate(adviser *a)
-{
-    int best = a->advice->most_accurate;
-    ss_text_appendf(&a->text, " Most accurate is %s with a median error of %.2g (that of %s: %.2g), in ",
-                    label_of(a, best), median_error(a, best), label_of(a, a->advice->series),
-                    median_error(a, a->advice->series));
-    tell_time(a, score_of(a, best)->cost_solved);
-    ss_text_append(&a->text, ".");
-}
-
-/* First what the choice is good at beside solving, then who is better at the rest. */
+/* First what the choice is good at beside solving, then which methods are better at the rest. */
 static void tell_others(adviser *a)
 {
-    bool fastest = a->advice->fastest == a->advice->series;
-    bool most_accurate = a->advice->most_accurate == a->advice->series;
-    if (fastest || most_accurate)
-        ss_text_appendf(&a->text, " It is also the %s%s%s", fastest ? "fastest" : "",
-                        fastest && most_accurate ? " and the " : "", most_accurate ? "most accurate" : "");
-    if (most_accurate) ss_text_appendf(&a->text, " (median error %.2g)", median_error(a, a->advice->series));
-    if (fastest || most_accurate) ss_text_append(&a->text, ".");
-    if (!fastest) tell_fastest(a);
-    if (!most_accurate) tell_most_accurate(a);
+    int chosen = a->advice->series, fastest = a->advice->fastest, precise = a->advice->most_accurate;
+    if (fastest == chosen || precise == chosen) {
+        ss_text_appendf(&a->text, " It is also the %s%s%s", fastest == chosen ? "fastest" : "",
+                        fastest == precise ? " and the " : "", precise == chosen ? "most accurate" : "");
+        if (precise == chosen) ss_text_appendf(&a->text, " (median error %.2g)", median_error(a, chosen));
+        ss_text_append(&a->text, ".");
+    }
+
+    if (fastest != chosen) {
+        ss_versus versus = beside_choice(a, fastest);
+        int unsolved = a->work->slots - score_of(a, fastest)->solved;
+        ss_text_appendf(
+            &a->text,
+            " Faster where it works is %s, %.3g times as fast on the %d problem%s that both solve "
+            "(faster on %d)",
+            label_of(a, fastest), 1.0 / versus.factor, versus.shared, versus.shared == 1 ? "" : "s",
+            versus.faster);
+        if (unsolved) ss_text_appendf(&a->text, "; it leaves %d unsolved", unsolved);
+        ss_text_append(&a->text, ".");
+    }
+
+    if (precise != chosen) {
+        ss_text_appendf(&a->text, " Most accurate is %s with a median error of %.2g (that of %s: %.2g), in ",
+                        label_of(a, precise), median_error(a, precise), label_of(a, chosen),
+                        median_error(a, chosen));
+        tell_time(a, score_of(a, precise)->cost_solved);
+        ss_text_append(&a->text, ".");
+    }
 }
 
 /* Scenes where another method solves more: "On log-pile use nsgs, which solves 9 of 10 there, not 2." */
@@ -243,16 +198,6 @@ static void tell_scenes(adviser *a)
 }
 
 /* ---- what fails -------------------------------------------------------------------------------------- */
-
-static void tell_problem(adviser *a, int slot)
-{
-    const ss_results *results = a->work->results;
-    int p = 0;
-    while (a->work->slot[p] != slot) p++;
-    const char *file = results->problems[p].file, *name = strrchr(file, '/');
-    ss_text_append(&a->text, name ? name + 1 : file);
-    if (results->problems[p].index >= 0) ss_text_appendf(&a->text, " frame %d", results->problems[p].index);
-}
 
 static bool is_failure(const adviser *a, int slot)
 {
@@ -277,28 +222,42 @@ static bool is_unsolved(const adviser *a, int slot)
 /* "a frame 1 (stalled), b and 3 more" */
 static void tell_problems(adviser *a, bool (*belongs)(const adviser *, int), int total, bool with_outcome)
 {
-    int told = 0;
-    for (int s = 0; s < a->work->slots && told < NAMED; s++) {
-        if (!belongs(a, s)) continue;
-        if (told++) ss_text_append(&a->text, ", ");
-        tell_problem(a, s);
-        if (!with_outcome) continue;
-        int row = ss_statistics_row(a->work, &a->made->series[a->advice->series]);
-        ss_text_appendf(&a->text, " (%s)", ss_failure_name(ss_statistics_run(a->work, row, s)->outcome));
+    int row = ss_statistics_row(a->work, &a->made->series[a->advice->series]), told = 0;
+    for (int p = 0; p < a->work->results->problem_count && told < NAMED; p++) {
+        const ss_problem_entry *problem = &a->work->results->problems[p];
+        int slot = a->work->slot[p];
+        if (slot < 0 || !belongs(a, slot)) continue;
+        const char *name = strrchr(problem->file, '/');
+        ss_text_appendf(&a->text, "%s%s", told++ ? ", " : "", name ? name + 1 : problem->file);
+        if (problem->index >= 0) ss_text_appendf(&a->text, " frame %d", problem->index);
+        if (with_outcome)
+            ss_text_appendf(&a->text, " (%s)",
+                            ss_failure_name(ss_statistics_run(a->work, row, slot)->outcome));
     }
     if (total > told) ss_text_appendf(&a->text, " and %d more", total - told);
 }
 
-static int count_problems(const adviser *a, bool (*belongs)(const adviser *, int))
+/* Where the choice fails, where all fail, and what goes together with it: "nsgs fails where the mass ratio
+ * exceeds 100 (...)", for the choice and the others that were named. */
+static void tell_failures(adviser *a)
 {
-    int count = 0;
-    for (int s = 0; s < a->work->slots; s++) count += belongs(a, s);
-    return count;
-}
+    const ss_score *score = score_of(a, a->advice->series);
+    int unsolved = 0;
+    for (int s = 0; s < a->work->slots; s++) unsolved += is_unsolved(a, s);
+    if (score->failed > 0 || unsolved > 0) {
+        ss_text_append(&a->text, " No method solves everything");
+        if (score->failed > 0) {
+            ss_text_appendf(&a->text, ": %s fails at ", label_of(a, a->advice->series));
+            tell_problems(a, is_failure, score->failed, true);
+        }
+        ss_text_append(&a->text, ".");
+    }
+    if (unsolved > 0) {
+        ss_text_append(&a->text, " No method solves ");
+        tell_problems(a, is_unsolved, unsolved, false);
+        ss_text_append(&a->text, ".");
+    }
 
-/* "nsgs fails where the mass ratio exceeds 100 (...)": the chosen one and who else was named. */
-static void tell_why(adviser *a)
-{
     int picks[] = {a->advice->series, a->advice->fastest, a->advice->most_accurate};
     for (int i = 0; i < 3; i++) {
         bool repeated = false;
@@ -306,23 +265,6 @@ static void tell_why(adviser *a)
         const char *why = score_of(a, picks[i])->why;
         if (why && !repeated) ss_text_appendf(&a->text, " %s %s.", label_of(a, picks[i]), why);
     }
-}
-
-static void tell_failures(adviser *a)
-{
-    const ss_score *score = score_of(a, a->advice->series);
-    int unsolved = count_problems(a, is_unsolved);
-    if (score->failed == 0 && unsolved == 0) return;
-    ss_text_append(&a->text, " No method solves everything");
-    if (score->failed > 0) {
-        ss_text_appendf(&a->text, ": %s fails at ", label_of(a, a->advice->series));
-        tell_problems(a, is_failure, score->failed, true);
-    }
-    ss_text_append(&a->text, ".");
-    if (unsolved == 0) return;
-    ss_text_append(&a->text, " No method solves ");
-    tell_problems(a, is_unsolved, unsolved, false);
-    ss_text_append(&a->text, ".");
 }
 
 /* ---- how far to trust it ----------------------------------------------------------------------------- */
@@ -367,31 +309,7 @@ static void tell_caveats(adviser *a)
 
 /* ---- all of it --------------------------------------------------------------------------------------- */
 
-/* The series that comes nearest when nothing solves anything; -1 = nothing was judged. */
-static int nearest_series(const adviser *a)
-{
-    int best = -1;
-    for (int i = 0; i < a->made->series_count; i++) {
-        if (isnan(median_error(a, i))) continue;
-        if (best < 0 || median_error(a, i) < median_error(a, best)) best = i;
-    }
-    return best;
-}
-
-static void tell_outcomes(adviser *a)
-{
-    bool any = false;
-    for (int o = 0; o < SS_OUTCOME_COUNT; o++) {
-        int count = 0;
-        for (int i = 0; i < a->made->series_count; i++) count += a->made->series[i].outcomes[o];
-        if (count == 0) continue;
-        ss_text_appendf(&a->text, "%s%d %s", any ? ", " : " Outcomes: ", count,
-                        ss_outcome_name((ss_outcome)o));
-        any = true;
-    }
-    if (any) ss_text_append(&a->text, ".");
-}
-
+/* When nothing solves anything: what comes nearest, and how runs ended. */
 static void tell_nothing(adviser *a)
 {
     if (a->made->series_count == 0) {
@@ -402,38 +320,27 @@ static void tell_nothing(adviser *a)
     ss_text_append(&a->text, "No method solves any problem to ");
     tell_tolerance(a);
     ss_text_append(&a->text, ".");
-    int nearest = nearest_series(a);
+
+    int nearest = -1;
+    for (int i = 0; i < a->made->series_count; i++) {
+        if (isnan(median_error(a, i))) continue; // nothing was judged
+        if (nearest < 0 || median_error(a, i) < median_error(a, nearest)) nearest = i;
+    }
     if (nearest >= 0)
         ss_text_appendf(&a->text, " %s comes nearest, with a median error of %.2g.", label_of(a, nearest),
                         median_error(a, nearest));
-    tell_outcomes(a);
-    tell_caveats(a);
-}
 
-static void tell(adviser *a)
-{
-    if (a->advice->series < 0) {
-        tell_nothing(a);
-        return;
+    bool any = false;
+    for (int o = 0; o < SS_OUTCOME_COUNT; o++) {
+        int count = 0;
+        for (int i = 0; i < a->made->series_count; i++) count += a->made->series[i].outcomes[o];
+        if (count == 0) continue;
+        ss_text_appendf(&a->text, "%s%d %s", any ? ", " : " Outcomes: ", count,
+                        ss_outcome_name((ss_outcome)o));
+        any = true;
     }
-    tell_choice(a);
-    tell_scenes(a);
-    tell_others(a);
-    tell_failures(a);
-    tell_why(a);
-    tell_overlap(a);
+    if (any) ss_text_append(&a->text, ".");
     tell_caveats(a);
-}
-
-static bool write_advice(const ss_statistics_work *work, ss_statistics *made, int tolerance)
-{
-    ss_advice *advice = &made->advice[tolerance];
-    adviser a = {.work = work, .made = made, .tolerance = tolerance, .advice = advice};
-    tell(&a);
-    advice->text = a.text.out_of_memory ? NULL : ss_arena_take(work->arena, a.text.length + 1, 1, "advice");
-    if (advice->text) memcpy(advice->text, ss_text_get(&a.text), a.text.length + 1);
-    ss_text_free(&a.text);
-    return advice->text != NULL;
 }
 
 bool ss_statistics_choose(const ss_statistics_work *work, ss_statistics *made)
@@ -445,16 +352,54 @@ bool ss_statistics_choose(const ss_statistics_work *work, ss_statistics *made)
         const adviser a = {.work = work, .made = made, .tolerance = t, .advice = advice};
         *advice = (ss_advice){.series = choose(&a), .fastest = -1, .most_accurate = -1};
         if (advice->series < 0) continue;
-        advice->is_reliable = 2 * score_of(&a, advice->series)->solved >= work->slots;
-        advice->fastest = choose_fastest(&a);
-        advice->most_accurate = choose_most_accurate(&a);
+        int least = score_of(&a, advice->series)->solved;
+        advice->is_reliable = 2 * least >= work->slots;
+
+        // The fastest. The mean over what each solved would make a series fast that fails at everything hard:
+        // what counts is how it compares with the chosen one on the problems that both solve, in the mean and
+        // on most of them.
+        double factor = 1.0, rate = 0.0;
+        advice->fastest = advice->series;
+        for (int i = 0; i < made->series_count; i++) {
+            ss_versus versus = beside_choice(&a, i);
+            bool on_most = 2 * versus.faster > versus.shared && 2 * versus.shared >= least;
+            if (!is_eligible(&a, i)) continue;
+            rate = fmax(rate, score_of(&a, i)->rate);
+            if (!on_most || !(versus.factor < factor)) continue;
+            factor = versus.factor;
+            advice->fastest = i;
+        }
+
+        // The most accurate of those that solve most.
+        for (int i = 0; i < made->series_count; i++) {
+            int best = advice->most_accurate;
+            if (!is_eligible(&a, i) || score_of(&a, i)->rate < rate) continue;
+            if (best < 0 || median_error(&a, i) < median_error(&a, best)) advice->most_accurate = i;
+        }
     }
     return made->advice != NULL;
 }
 
 bool ss_statistics_advise(const ss_statistics_work *work, ss_statistics *made)
 {
-    for (int t = 0; t < work->options->tolerance_count; t++)
-        if (!write_advice(work, made, t)) return false;
+    for (int t = 0; t < work->options->tolerance_count; t++) {
+        ss_advice *advice = &made->advice[t];
+        adviser a = {.work = work, .made = made, .tolerance = t, .advice = advice};
+        if (advice->series < 0) {
+            tell_nothing(&a);
+        } else {
+            tell_choice(&a);
+            tell_scenes(&a);
+            tell_others(&a);
+            tell_failures(&a);
+            tell_overlap(&a);
+            tell_caveats(&a);
+        }
+        advice->text =
+            a.text.out_of_memory ? NULL : ss_arena_take(work->arena, a.text.length + 1, 1, "advice");
+        if (advice->text) memcpy(advice->text, ss_text_get(&a.text), a.text.length + 1);
+        ss_text_free(&a.text);
+        if (!advice->text) return false;
+    }
     return true;
 }

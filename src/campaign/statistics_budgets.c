@@ -22,46 +22,32 @@ static double error_within(const ss_statistics_work *work, const ss_run_entry *r
     return least;
 }
 
-static void make_budget(const ss_statistics_work *work, int row, double budget, ss_budget_error *error)
-{
-    bool relative = work->rule.measure == ss_metric_index("relative_energy");
-    double nothing = relative ? 1.0 : INFINITY;
-    *error = (ss_budget_error){0};
-    for (int s = 0; s < work->slots; s++) {
-        const ss_run_entry *run = ss_statistics_run(work, row, s);
-        double value = run ? error_within(work, run, budget) : NAN;
-        error->count += !isnan(value);
-        work->values[s] = fmin(nothing, value);
-    }
-    ss_statistics_sort(work->values, work->slots);
-    error->median = ss_quantile(work->values, work->slots, 0.5);
-    error->high = ss_quantile(work->values, work->slots, 0.9);
-}
-
 bool ss_statistics_budgets(const ss_statistics_work *work, ss_series *series)
 {
     int row = ss_statistics_row(work, series);
     size_t budgets = (size_t)work->options->budget_count;
     series->budgets = ss_arena_take(work->arena, budgets, sizeof *series->budgets, "budgets");
     if (!series->budgets) return false;
-    for (int b = 0; b < work->options->budget_count; b++)
-        make_budget(work, row, work->options->budgets[b], &series->budgets[b]);
+
+    // Without any answer the relative error is 1, that of standing still.
+    double nothing = work->rule.measure == ss_metric_index("relative_energy") ? 1.0 : INFINITY;
+    for (int b = 0; b < work->options->budget_count; b++) {
+        ss_budget_error *error = &series->budgets[b];
+        *error = (ss_budget_error){0};
+        for (int s = 0; s < work->slots; s++) {
+            const ss_run_entry *run = ss_statistics_run(work, row, s);
+            double value = run ? error_within(work, run, work->options->budgets[b]) : NAN;
+            error->count += !isnan(value);
+            work->values[s] = fmin(nothing, value);
+        }
+        ss_statistics_sort(work->values, work->slots);
+        error->median = ss_quantile(work->values, work->slots, 0.5);
+        error->high = ss_quantile(work->values, work->slots, 0.9);
+    }
     return true;
 }
 
 /* ---- work for a precision ---------------------------------------------------------------------------- */
-
-static bool is_followed(const ss_statistics_work *work, int row)
-{
-    bool any = false;
-    for (int s = 0; s < work->slots; s++) {
-        const ss_run_entry *run = ss_statistics_run(work, row, s);
-        if (!run || !run->metrics) continue;
-        if (!ss_run_is_true(work->results, run)) return false;
-        any = true;
-    }
-    return any && ss_statistics_has_crossings(work->rule.measure);
-}
 
 static double time_until(const ss_statistics_work *work, int row, int slot, int tolerance)
 {
@@ -70,23 +56,7 @@ static double time_until(const ss_statistics_work *work, int row, int slot, int 
     return run ? ss_run_cost(run, &rule, work->options->tolerances[tolerance]) : NAN;
 }
 
-/* Of one machine: marks the problems in work->more by 1, returns the penalty. */
-static double find_ground(const ss_statistics_work *work, const ss_statistics *made, int machine)
-{
-    double most = 0.0;
-    for (int s = 0; s < work->slots; s++) work->more[s] = 0.0;
-    for (int i = 0; i < made->series_count; i++) {
-        const ss_series *series = &made->series[i];
-        int row = ss_statistics_row(work, series);
-        for (int s = 0; series->machine == machine && series->followed && s < work->slots; s++) {
-            if (!isnan(time_until(work, row, s, 0))) work->more[s] = 1.0;
-            for (int t = 0; t < work->options->tolerance_count; t++)
-                most = fmax(most, time_until(work, row, s, t)); // fmax: a number before NaN
-        }
-    }
-    return SS_PENALTY * most;
-}
-
+/* Over the problems that work->more marks. */
 static ss_work sum_work(const ss_statistics_work *work, int row, int tolerance, double penalty)
 {
     ss_work sum = {.mean = NAN, .median = NAN};
@@ -108,16 +78,40 @@ static ss_work sum_work(const ss_statistics_work *work, int row, int tolerance, 
 
 void ss_statistics_work_precision(const ss_statistics_work *work, ss_statistics *made)
 {
-    for (int i = 0; i < made->series_count; i++)
-        made->series[i].followed = is_followed(work, ss_statistics_row(work, &made->series[i]));
+    // A series is followed if all its runs solve the problem that they are judged by.
+    for (int i = 0; i < made->series_count; i++) {
+        int row = ss_statistics_row(work, &made->series[i]);
+        bool any = false, all = true;
+        for (int s = 0; s < work->slots; s++) {
+            const ss_run_entry *run = ss_statistics_run(work, row, s);
+            if (!run || !run->metrics) continue;
+            all &= ss_run_is_true(work->results, run);
+            any = true;
+        }
+        made->series[i].followed = any && all && ss_statistics_has_crossings(work->rule.measure);
+    }
+
     for (int m = 0; m < work->results->machine_count; m++) {
-        double penalty = find_ground(work, made, m);
+        // Common ground of one machine: the problems that some series solves at the easiest tolerance are
+        // marked by 1. The longest time of all gives the penalty.
+        double most = 0.0;
+        for (int s = 0; s < work->slots; s++) work->more[s] = 0.0;
+        for (int i = 0; i < made->series_count; i++) {
+            const ss_series *series = &made->series[i];
+            int row = ss_statistics_row(work, series);
+            for (int s = 0; series->machine == m && series->followed && s < work->slots; s++) {
+                if (!isnan(time_until(work, row, s, 0))) work->more[s] = 1.0;
+                for (int t = 0; t < work->options->tolerance_count; t++)
+                    most = fmax(most, time_until(work, row, s, t)); // fmax: a number before NaN
+            }
+        }
+
         for (int i = 0; i < made->series_count; i++) {
             ss_series *series = &made->series[i];
             int row = ss_statistics_row(work, series);
             for (int t = 0; series->machine == m && t < work->options->tolerance_count; t++)
                 series->scores[t].work =
-                    series->followed ? sum_work(work, row, t, penalty) : (ss_work){0, NAN, NAN};
+                    series->followed ? sum_work(work, row, t, SS_PENALTY * most) : (ss_work){0, NAN, NAN};
         }
     }
 }

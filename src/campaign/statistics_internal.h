@@ -62,6 +62,10 @@ static inline double ss_statistics_penalty(const ss_statistics_work *work, int t
 }
 
 void ss_statistics_sort(double *values, int count);
+/* Median and largest value of a metric over runs, -1 = missing, and the run that has the largest; NaN and -1
+ * if it applies to none. statistics_describe.c */
+void ss_statistics_sum_metric(const ss_statistics_work *work, int metric, const int *runs, int count,
+                              double *median, double *most, int *worst);
 
 /* Each is false when out of memory. */
 bool ss_statistics_scores(const ss_statistics_work *work, ss_series *series);   /* statistics_score.c */

@@ -44,28 +44,20 @@ static bool is_usable(double x, double y)
     return x > 0.0 && isfinite(x) && y > 0.0 && isfinite(y);
 }
 
-/* Are there three x, each apart from the others by more than a billionth? Mass ratios that differ by
- * rounding only are one. */
-static bool has_three(const double *x, const double *y, int count)
-{
-    double seen[2];
-    int distinct = 0;
-    for (int i = 0; i < count; i++) {
-        bool known = !is_usable(x[i], y[i]);
-        for (int k = 0; k < distinct && !known; k++) known = fabs(x[i] - seen[k]) <= 1e-9 * seen[k];
-        if (known) continue;
-        if (distinct == 2) return true;
-        seen[distinct++] = x[i];
-    }
-    return false;
-}
-
 double ss_log_slope(const double *x, const double *y, int count, double *r_squared)
 {
-    double mean_x = 0.0, mean_y = 0.0, xx = 0.0, xy = 0.0, yy = 0.0;
-    int used = 0;
+    // There must be three x, each apart from the others by more than a billionth: mass ratios that differ by
+    // rounding only are one.
+    double mean_x = 0.0, mean_y = 0.0, xx = 0.0, xy = 0.0, yy = 0.0, seen[3];
+    int used = 0, distinct = 0;
     if (r_squared) *r_squared = NAN;
-    if (!has_three(x, y, count)) return NAN;
+    for (int i = 0; i < count && distinct < 3; i++) {
+        bool known = !is_usable(x[i], y[i]);
+        for (int k = 0; k < distinct && !known; k++) known = fabs(x[i] - seen[k]) <= 1e-9 * seen[k];
+        if (!known) seen[distinct++] = x[i];
+    }
+    if (distinct < 3) return NAN;
+
     for (int i = 0; i < count; i++) {
         if (!is_usable(x[i], y[i])) continue;
         mean_x += log(x[i]);

@@ -20,69 +20,41 @@ static int find_answers(const ss_statistics_work *work, int method, int *runs)
     return count;
 }
 
-static void sum_metric(const ss_statistics_work *work, int metric, ss_recorded *recorded)
-{
-    int count = 0;
-    recorded->metric_most[metric] = NAN;
-    recorded->metric_worst[metric] = -1;
-    for (int i = 0; i < recorded->answers; i++) {
-        const ss_run_entry *run = &work->results->runs[recorded->run[i]];
-        if (!run->metrics || !run->metrics[metric].applies || isnan(run->metrics[metric].value)) continue;
-        double value = run->metrics[metric].value;
-        work->values[count++] = value;
-        if (recorded->metric_worst[metric] >= 0 && value <= recorded->metric_most[metric]) continue;
-        recorded->metric_most[metric] = value;
-        recorded->metric_worst[metric] = recorded->run[i];
-    }
-    ss_statistics_sort(work->values, count);
-    recorded->metric_median[metric] = ss_quantile(work->values, count, 0.5);
-}
-
-static void count_answers(const ss_statistics_work *work, ss_recorded *recorded)
-{
-    for (int i = 0; i < recorded->answers; i++) {
-        const ss_run_entry *run = &work->results->runs[recorded->run[i]];
-        recorded->incomplete += !run->metrics;
-        recorded->assumed += run->message && strcmp(run->message, SS_RULES_ASSUMED) == 0;
-        if (!run->metrics || !run->metrics[work->rule.measure].applies) continue;
-        recorded->tried++;
-        for (int t = 0; t < work->options->tolerance_count; t++)
-            recorded->within[t] +=
-                fabs(run->metrics[work->rule.measure].value) <= work->options->tolerances[t];
-    }
-}
-
-static bool describe(const ss_statistics_work *work, ss_recorded *recorded)
-{
-    size_t metrics = (size_t)ss_metric_count();
-    recorded->run = ss_arena_take(work->arena, (size_t)recorded->answers, sizeof *recorded->run, "answers");
-    recorded->within = ss_arena_take(work->arena, (size_t)work->options->tolerance_count,
-                                     sizeof *recorded->within, "answers");
-    recorded->metric_median = ss_arena_take(work->arena, metrics, sizeof *recorded->metric_median, "metrics");
-    recorded->metric_most = ss_arena_take(work->arena, metrics, sizeof *recorded->metric_most, "metrics");
-    recorded->metric_worst = ss_arena_take(work->arena, metrics, sizeof *recorded->metric_worst, "metrics");
-    if (!recorded->run || !recorded->within || !recorded->metric_median || !recorded->metric_most ||
-        !recorded->metric_worst)
-        return false;
-    find_answers(work, recorded->method, recorded->run);
-    count_answers(work, recorded);
-    for (int m = 0; m < ss_metric_count(); m++) sum_metric(work, m, recorded);
-    return true;
-}
-
 bool ss_statistics_recorded(const ss_statistics_work *work, ss_statistics *made)
 {
     const ss_results *results = work->results;
-    size_t most = 0;
+    size_t most = 0, metrics = (size_t)ss_metric_count();
+    size_t tolerances = (size_t)work->options->tolerance_count;
     for (int i = 0; i < results->method_count; i++) most += ss_method_is_recorded(&results->methods[i]);
     made->recorded = ss_arena_take(work->arena, most, sizeof *made->recorded, "stored answers");
     if (!made->recorded) return false;
-    for (int i = 0; i < results->method_count; i++) {
-        if (!ss_method_is_recorded(&results->methods[i])) continue;
-        ss_recorded recorded = {.method = i, .answers = find_answers(work, i, NULL)};
-        if (recorded.answers == 0) continue;
-        if (!describe(work, &recorded)) return false;
-        made->recorded[made->recorded_count++] = recorded;
+
+    for (int method = 0; method < results->method_count; method++) {
+        if (!ss_method_is_recorded(&results->methods[method])) continue;
+        ss_recorded all = {.method = method, .answers = find_answers(work, method, NULL)};
+        if (all.answers == 0) continue;
+        all.run = ss_arena_take(work->arena, (size_t)all.answers, sizeof *all.run, "answers");
+        all.within = ss_arena_take(work->arena, tolerances, sizeof *all.within, "answers");
+        all.metric_median = ss_arena_take(work->arena, metrics, sizeof *all.metric_median, "metrics");
+        all.metric_most = ss_arena_take(work->arena, metrics, sizeof *all.metric_most, "metrics");
+        all.metric_worst = ss_arena_take(work->arena, metrics, sizeof *all.metric_worst, "metrics");
+        if (!all.run || !all.within || !all.metric_median || !all.metric_most || !all.metric_worst)
+            return false;
+        find_answers(work, method, all.run);
+
+        for (int i = 0; i < all.answers; i++) {
+            const ss_run_entry *run = &results->runs[all.run[i]];
+            all.incomplete += !run->metrics;
+            all.assumed += run->message && strcmp(run->message, SS_RULES_ASSUMED) == 0;
+            if (!run->metrics || !run->metrics[work->rule.measure].applies) continue;
+            all.tried++;
+            for (int t = 0; t < work->options->tolerance_count; t++)
+                all.within[t] += fabs(run->metrics[work->rule.measure].value) <= work->options->tolerances[t];
+        }
+        for (int m = 0; m < ss_metric_count(); m++)
+            ss_statistics_sum_metric(work, m, all.run, all.answers, &all.metric_median[m],
+                                     &all.metric_most[m], &all.metric_worst[m]);
+        made->recorded[made->recorded_count++] = all;
     }
     return true;
 }

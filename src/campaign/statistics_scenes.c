@@ -38,46 +38,38 @@ static ss_scene_score judge(const ss_statistics_work *work, const ss_statistics 
     return score;
 }
 
-/* Series stand in their order, so that of equal ones the first counts. Costs on different machines do not
- * compare. */
-static ss_scene_score find_best(const ss_statistics_work *work, const ss_statistics *made,
-                                const ss_stretch *where, int tolerance)
-{
-    ss_scene_score best = {.series = -1, .cost = NAN, .cost_solved = NAN};
-    for (int i = 0; i < made->series_count; i++) {
-        ss_scene_score score = judge(work, made, i, where, tolerance);
-        bool same = best.series >= 0 && made->series[i].machine == made->series[best.series].machine;
-        if (ss_statistics_is_before(score.solved, same ? score.cost : NAN, best.solved, best.cost))
-            best = score;
-    }
-    return best;
-}
-
-static bool fill(const ss_statistics_work *work, const ss_statistics *made, const ss_stretch *where,
-                 ss_scene_standing *scene)
-{
-    size_t size = strlen(where->name) + 1, count = (size_t)work->options->tolerance_count;
-    scene->problems = where->end - where->begin;
-    scene->name = ss_arena_take(work->arena, size, 1, "scene");
-    scene->best = ss_arena_take(work->arena, count, sizeof *scene->best, "scene");
-    scene->first = ss_arena_take(work->arena, count, sizeof *scene->first, "scene");
-    if (!scene->name || !scene->best || !scene->first) return false;
-    memcpy(scene->name, where->name, size);
-    for (int t = 0; t < work->options->tolerance_count; t++) {
-        scene->best[t] = find_best(work, made, where, t);
-        int usual = made->advice[t].series;
-        scene->first[t] = judge(work, made, usual < 0 ? 0 : usual, where, t);
-    }
-    return true;
-}
-
 bool ss_statistics_scenes(const ss_statistics_work *work, ss_statistics *made)
 {
     int count = made->series_count > 0 ? work->scene_count : 0;
+    size_t tolerances = (size_t)work->options->tolerance_count;
     made->scenes = ss_arena_take(work->arena, (size_t)count, sizeof *made->scenes, "scenes");
     if (!made->scenes) return false;
     made->scene_count = count;
-    for (int i = 0; i < count; i++)
-        if (!fill(work, made, &work->scenes[i], &made->scenes[i])) return false;
+    for (int i = 0; i < count; i++) {
+        const ss_stretch *where = &work->scenes[i];
+        ss_scene_standing *scene = &made->scenes[i];
+        size_t size = strlen(where->name) + 1;
+        scene->problems = where->end - where->begin;
+        scene->name = ss_arena_take(work->arena, size, 1, "scene");
+        scene->best = ss_arena_take(work->arena, tolerances, sizeof *scene->best, "scene");
+        scene->first = ss_arena_take(work->arena, tolerances, sizeof *scene->first, "scene");
+        if (!scene->name || !scene->best || !scene->first) return false;
+        memcpy(scene->name, where->name, size);
+
+        // Series stand in their order, so that of equal ones the first counts. Costs on different machines do
+        // not compare.
+        for (int t = 0; t < work->options->tolerance_count; t++) {
+            ss_scene_score best = {.series = -1, .cost = NAN, .cost_solved = NAN};
+            for (int k = 0; k < made->series_count; k++) {
+                ss_scene_score score = judge(work, made, k, where, t);
+                bool same = best.series >= 0 && made->series[k].machine == made->series[best.series].machine;
+                if (ss_statistics_is_before(score.solved, same ? score.cost : NAN, best.solved, best.cost))
+                    best = score;
+            }
+            int usual = made->advice[t].series;
+            scene->best[t] = best;
+            scene->first[t] = judge(work, made, usual < 0 ? 0 : usual, where, t);
+        }
+    }
     return true;
 }

@@ -90,13 +90,6 @@ bool ss_run_is_refused(const ss_run_entry *run, int measure)
     return run->outcome == (ss_outcome)SS_NOT_APPLICABLE || (converged && !run->metrics[measure].applies);
 }
 
-static bool is_solved(const ss_run_entry *run, int measure, double tolerance)
-{
-    return run->outcome != (ss_outcome)SS_NOT_APPLICABLE && run->outcome != SS_OUTCOME_RECORDED &&
-           run->metrics && run->metrics[measure].applies && fabs(run->metrics[measure].value) <= tolerance &&
-           isfinite(run->seconds) && run->seconds >= 0.0;
-}
-
 /* The crossing that tells when the tolerance was reached; NULL: the whole run. */
 static const ss_crossing *crossing_of(const ss_run_entry *run, const ss_cost_rule *rule, double tolerance)
 {
@@ -109,7 +102,12 @@ static const ss_crossing *crossing_of(const ss_run_entry *run, const ss_cost_rul
 
 double ss_run_cost(const ss_run_entry *run, const ss_cost_rule *rule, double tolerance)
 {
-    if (!is_solved(run, rule->measure, tolerance)) return NAN;
+    bool is_solved = run->outcome != (ss_outcome)SS_NOT_APPLICABLE && run->outcome != SS_OUTCOME_RECORDED &&
+                     run->metrics && run->metrics[rule->measure].applies &&
+                     fabs(run->metrics[rule->measure].value) <= tolerance && isfinite(run->seconds) &&
+                     run->seconds >= 0.0;
+    if (!is_solved) return NAN;
+
     if (rule->whole_call) {
         double least_call = INFINITY;
         for (int i = 0; i < run->sample_count; i++) least_call = fmin(least_call, run->samples[i].elapsed);
@@ -117,6 +115,7 @@ double ss_run_cost(const ss_run_entry *run, const ss_cost_rule *rule, double tol
         if (isinf(least_call)) least_call = run->elapsed;
         if (isfinite(least_call)) return fmax(least_call, FLOOR);
     }
+
     const ss_crossing *crossing = crossing_of(run, rule, tolerance);
     double seconds = crossing ? crossing->seconds : run->seconds, least = least_sample(run);
     if (run->seconds > 0.0)
@@ -127,21 +126,6 @@ double ss_run_cost(const ss_run_entry *run, const ss_cost_rule *rule, double tol
 }
 
 /* ---- step functions ---------------------------------------------------------------------------------- */
-
-/* Share of all problems with a value of at most x, at every x where it grows. Sorts `values`. */
-static bool make_steps(const ss_statistics_work *work, double *values, int count, ss_curve *curve)
-{
-    curve->x = ss_arena_take(work->arena, (size_t)count, sizeof *curve->x, "curve");
-    curve->y = ss_arena_take(work->arena, (size_t)count, sizeof *curve->y, "curve");
-    if (!curve->x || !curve->y) return false;
-    ss_statistics_sort(values, count);
-    for (int i = 0; i < count; i++) {
-        if (i + 1 < count && values[i + 1] == values[i]) continue;
-        curve->x[curve->count] = values[i];
-        curve->y[curve->count++] = (i + 1) / (double)work->slots;
-    }
-    return true;
-}
 
 typedef double measure(const ss_statistics_work *work, int tolerance, int row, int slot);
 
@@ -166,31 +150,28 @@ static double cost_per_unknown(const ss_statistics_work *work, int tolerance, in
            fmax(1.0, ss_statistics_run(work, row, slot)->unknowns);
 }
 
+/* Share of all problems with a value of at most x, at every x where it grows. */
 static bool make_curve(const ss_statistics_work *work, int tolerance, int row, measure *of, ss_curve *curve)
 {
     const double *cost = ss_statistics_costs(work, tolerance, row);
+    double *values = work->values;
     int count = 0;
     for (int s = 0; s < work->slots; s++)
-        if (!isnan(cost[s])) work->values[count++] = of(work, tolerance, row, s);
-    return make_steps(work, work->values, count, curve);
+        if (!isnan(cost[s])) values[count++] = of(work, tolerance, row, s);
+    curve->x = ss_arena_take(work->arena, (size_t)count, sizeof *curve->x, "curve");
+    curve->y = ss_arena_take(work->arena, (size_t)count, sizeof *curve->y, "curve");
+    if (!curve->x || !curve->y) return false;
+
+    ss_statistics_sort(values, count);
+    for (int i = 0; i < count; i++) {
+        if (i + 1 < count && values[i + 1] == values[i]) continue;
+        curve->x[curve->count] = values[i];
+        curve->y[curve->count++] = (i + 1) / (double)work->slots;
+    }
+    return true;
 }
 
 /* ---- scores ------------------------------------------------------------------------------------------ */
-
-static void count_runs(const ss_statistics_work *work, int tolerance, int row, ss_score *score)
-{
-    const double *cost = ss_statistics_costs(work, tolerance, row);
-    for (int s = 0; s < work->slots; s++) {
-        const ss_run_entry *run = ss_statistics_run(work, row, s);
-        score->missing += !run;
-        score->refused += run && ss_run_is_refused(run, work->rule.measure);
-        score->solved += !isnan(cost[s]);
-    }
-    score->failed = work->slots - score->missing - score->refused - score->solved;
-    int tried = score->solved + score->failed;
-    score->rate = tried ? score->solved / (double)tried : NAN;
-    ss_wilson_interval(score->solved, tried, &score->low, &score->high);
-}
 
 int ss_statistics_penalised(const ss_statistics_work *work, int tolerance, int row, int machine, int begin,
                             int end, double *values)
@@ -232,7 +213,18 @@ bool ss_statistics_scores(const ss_statistics_work *work, ss_series *series)
     if (!series->scores) return false;
     for (int t = 0; t < work->options->tolerance_count; t++) {
         ss_score *score = &series->scores[t];
-        count_runs(work, t, row, score);
+        const double *cost = ss_statistics_costs(work, t, row);
+        for (int s = 0; s < work->slots; s++) {
+            const ss_run_entry *run = ss_statistics_run(work, row, s);
+            score->missing += !run;
+            score->refused += run && ss_run_is_refused(run, work->rule.measure);
+            score->solved += !isnan(cost[s]);
+        }
+        score->failed = work->slots - score->missing - score->refused - score->solved;
+        int tried = score->solved + score->failed;
+        score->rate = tried ? score->solved / (double)tried : NAN;
+        ss_wilson_interval(score->solved, tried, &score->low, &score->high);
+
         sum_costs(work, t, row, series->machine, score);
         if (!make_curve(work, t, row, ratio_to_best, &score->profile) ||
             !make_curve(work, t, row, iterations_at, &score->iterations) ||
@@ -247,19 +239,6 @@ bool ss_statistics_scores(const ss_statistics_work *work, ss_series *series)
 bool ss_statistics_is_before(int solved, double cost, int other_solved, double other_cost)
 {
     return solved > other_solved || (solved > 0 && solved == other_solved && cost < other_cost);
-}
-
-static int find_leader(const ss_statistics *made, int tolerance, int machine)
-{
-    int leader = -1;
-    for (int i = 0; i < made->series_count; i++) {
-        const ss_score *score = &made->series[i].scores[tolerance];
-        const ss_score *before = leader < 0 ? NULL : &made->series[leader].scores[tolerance];
-        if (made->series[i].machine != machine || score->solved == 0) continue;
-        if (!before || ss_statistics_is_before(score->solved, score->cost, before->solved, before->cost))
-            leader = i;
-    }
-    return leader;
 }
 
 ss_versus ss_statistics_versus(const ss_statistics_work *work, const ss_statistics *made, int tolerance,
@@ -286,7 +265,15 @@ void ss_statistics_compare(const ss_statistics_work *work, ss_statistics *made)
 {
     for (int t = 0; t < work->options->tolerance_count; t++) {
         for (int m = 0; m < work->results->machine_count; m++) {
-            int leader = find_leader(made, t, m);
+            int leader = -1;
+            for (int i = 0; i < made->series_count; i++) {
+                const ss_score *score = &made->series[i].scores[t];
+                const ss_score *before = leader < 0 ? NULL : &made->series[leader].scores[t];
+                if (made->series[i].machine != m || score->solved == 0) continue;
+                if (!before ||
+                    ss_statistics_is_before(score->solved, score->cost, before->solved, before->cost))
+                    leader = i;
+            }
             for (int i = 0; i < made->series_count; i++)
                 if (made->series[i].machine == m)
                     made->series[i].scores[t].versus = ss_statistics_versus(work, made, t, i, leader);
@@ -296,36 +283,6 @@ void ss_statistics_compare(const ss_statistics_work *work, ss_statistics *made)
 
 /* ---- pairs ------------------------------------------------------------------------------------------- */
 
-static bool make_pair(const ss_statistics_work *work, const ss_statistics *made, int tolerance, ss_pair *pair)
-{
-    const double *a = ss_statistics_costs(work, tolerance, ss_statistics_row(work, &made->series[pair->a]));
-    const double *b = ss_statistics_costs(work, tolerance, ss_statistics_row(work, &made->series[pair->b]));
-    for (int s = 0; s < work->slots; s++) {
-        bool by_a = !isnan(a[s]), by_b = !isnan(b[s]);
-        if (by_a && by_b) work->values[pair->both++] = log2(a[s] / b[s]);
-        pair->only_a += by_a && !by_b;
-        pair->only_b += by_b && !by_a;
-        pair->neither += !by_a && !by_b;
-    }
-    ss_statistics_sort(work->values, pair->both);
-    pair->ratio = ss_arena_take(work->arena, (size_t)pair->both, sizeof *pair->ratio, "ratios");
-    if (pair->ratio && pair->both)
-        memcpy(pair->ratio, work->values, (size_t)pair->both * sizeof *pair->ratio);
-    return pair->ratio != NULL;
-}
-
-static bool make_pairs_at(const ss_statistics_work *work, int tolerance, int paired, ss_statistics *made)
-{
-    ss_pair *pair = made->pairs[tolerance];
-    for (int a = 0; a < paired; a++) {
-        for (int b = a + 1; b < paired; b++, pair++) {
-            *pair = (ss_pair){.a = a, .b = b};
-            if (!make_pair(work, made, tolerance, pair)) return false;
-        }
-    }
-    return true;
-}
-
 bool ss_statistics_pairs(const ss_statistics_work *work, ss_statistics *made)
 {
     int paired = made->series_count < SS_PAIRED ? made->series_count : SS_PAIRED;
@@ -333,8 +290,28 @@ bool ss_statistics_pairs(const ss_statistics_work *work, ss_statistics *made)
     made->pair_count = paired * (paired - 1) / 2;
     made->pairs = ss_arena_take(work->arena, (size_t)tolerances, sizeof *made->pairs, "pairs");
     for (int t = 0; made->pairs && t < tolerances; t++) {
-        made->pairs[t] = ss_arena_take(work->arena, (size_t)made->pair_count, sizeof **made->pairs, "pairs");
-        if (!made->pairs[t] || !make_pairs_at(work, t, paired, made)) return false;
+        ss_pair *pair = made->pairs[t] =
+            ss_arena_take(work->arena, (size_t)made->pair_count, sizeof **made->pairs, "pairs");
+        if (!pair) return false;
+        for (int first = 0; first < paired; first++) {
+            for (int second = first + 1; second < paired; second++, pair++) {
+                const double *a = ss_statistics_costs(work, t, ss_statistics_row(work, &made->series[first]));
+                const double *b =
+                    ss_statistics_costs(work, t, ss_statistics_row(work, &made->series[second]));
+                *pair = (ss_pair){.a = first, .b = second};
+                for (int s = 0; s < work->slots; s++) {
+                    bool by_a = !isnan(a[s]), by_b = !isnan(b[s]);
+                    if (by_a && by_b) work->values[pair->both++] = log2(a[s] / b[s]);
+                    pair->only_a += by_a && !by_b;
+                    pair->only_b += by_b && !by_a;
+                    pair->neither += !by_a && !by_b;
+                }
+                ss_statistics_sort(work->values, pair->both);
+                pair->ratio = ss_arena_take(work->arena, (size_t)pair->both, sizeof *pair->ratio, "ratios");
+                if (!pair->ratio) return false;
+                if (pair->both) memcpy(pair->ratio, work->values, (size_t)pair->both * sizeof *pair->ratio);
+            }
+        }
     }
     return made->pairs != NULL;
 }

@@ -33,15 +33,6 @@ typedef struct threshold {
     double difference; /* of the shares that fail; 0 = nothing found */
 } threshold;
 
-static double value_of(const ss_statistics_work *work, const ss_run_entry *run, int feature)
-{
-    const ss_problem_entry *problem = &work->results->problems[run->problem];
-    const double values[FEATURES] = {problem->mass_ratio, problem->rank_ratio, problem->mu_most,
-                                     problem->density,    problem->contacts,   run->unknowns,
-                                     problem->joints};
-    return values[feature];
-}
-
 /* Easy ones first. */
 static int compare_outcomes(const void *a, const void *b)
 {
@@ -57,7 +48,11 @@ static int collect(const ss_statistics_work *work, int row, int tolerance, int f
     for (int s = 0; s < work->slots; s++) {
         const ss_run_entry *run = ss_statistics_run(work, row, s);
         if (!run || ss_run_is_refused(run, work->rule.measure)) continue;
-        double value = value_of(work, run, feature);
+        const ss_problem_entry *problem = &work->results->problems[run->problem];
+        const double values[FEATURES] = {problem->mass_ratio, problem->rank_ratio, problem->mu_most,
+                                         problem->density,    problem->contacts,   run->unknowns,
+                                         problem->joints};
+        double value = values[feature];
         if (!isfinite(value)) continue;
         list[count++] = (outcome){feature == RANK_RATIO ? -value : value, isnan(cost[s])};
     }
@@ -65,11 +60,13 @@ static int collect(const ss_statistics_work *work, int row, int tolerance, int f
     return count;
 }
 
+/* Every cut between two values of the feature: the best so far is kept in `best`. */
 static void try_feature(const outcome *list, int count, int feature, threshold *best)
 {
     int failed = 0, before = 0;
     for (int i = 0; i < count; i++) failed += list[i].failed;
     if (failed < LEAST_RUNS || count - failed < LEAST_RUNS) return;
+
     for (int i = 0; i + 1 < count; i++) {
         before += list[i].failed;
         if (list[i + 1].value == list[i].value) continue;
@@ -85,29 +82,26 @@ static void try_feature(const outcome *list, int count, int feature, threshold *
     }
 }
 
-static bool explain(const ss_statistics_work *work, int row, int tolerance, outcome *list, ss_score *score)
-{
-    threshold best = {0};
-    char line[LINE_LENGTH];
-    for (int f = 0; f < FEATURES; f++) try_feature(list, collect(work, row, tolerance, f, list), f, &best);
-    if (best.difference == 0.0) return true;
-    int length =
-        snprintf(line, sizeof line, "fails where the %s %s %.3g (%d of %d there, %d of %d elsewhere)",
-                 names[best.feature], best.feature == RANK_RATIO ? "is below" : "exceeds", best.value,
-                 best.beyond_failed, best.beyond, best.others_failed, best.others);
-    score->why = ss_arena_take(work->arena, (size_t)length + 1, 1, "why");
-    if (score->why) memcpy(score->why, line, (size_t)length + 1);
-    return score->why != NULL;
-}
-
 bool ss_statistics_explain(const ss_statistics_work *work, ss_statistics *made)
 {
     outcome *list = ss_arena_take(work->scratch, (size_t)work->slots, sizeof *list, "outcomes");
     if (!list) return false;
-    for (int i = 0; i < made->series_count; i++)
-        for (int t = 0; t < work->options->tolerance_count; t++)
-            if (!explain(work, ss_statistics_row(work, &made->series[i]), t, list,
-                         &made->series[i].scores[t]))
-                return false;
+    for (int i = 0; i < made->series_count; i++) {
+        int row = ss_statistics_row(work, &made->series[i]);
+        for (int t = 0; t < work->options->tolerance_count; t++) {
+            threshold best = {0};
+            for (int f = 0; f < FEATURES; f++) try_feature(list, collect(work, row, t, f, list), f, &best);
+            if (best.difference == 0.0) continue;
+
+            char line[LINE_LENGTH], **why = &made->series[i].scores[t].why;
+            int length =
+                snprintf(line, sizeof line, "fails where the %s %s %.3g (%d of %d there, %d of %d elsewhere)",
+                         names[best.feature], best.feature == RANK_RATIO ? "is below" : "exceeds", best.value,
+                         best.beyond_failed, best.beyond, best.others_failed, best.others);
+            *why = ss_arena_take(work->arena, (size_t)length + 1, 1, "why");
+            if (!*why) return false;
+            memcpy(*why, line, (size_t)length + 1);
+        }
+    }
     return true;
 }

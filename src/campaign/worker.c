@@ -40,13 +40,22 @@ bool ss_worker_limits_space(void)
 /* ---- size ---------------------------------------------------------------------------------------- */
 
 /* Runs inside a signal handler as well: no library calls that are not safe there. */
-static bool read_sizes(const char *path, double *space, double *resident)
+bool ss_process_size(pid_t pid, double *space, double *resident)
 {
+    // "/proc/self/statm" or "/proc/123/statm"
+    char path[48] = "/proc/", digits[16];
+    int count = 0;
+    if (pid == 0) strcat(path, "self");
+    for (; pid > 0; pid /= 10) digits[count++] = (char)('0' + pid % 10);
+    for (char *at = path + strlen(path); count > 0; *at = '\0') *at++ = digits[--count];
+    strcat(path, "/statm");
     char text[128];
     int file = open(path, O_RDONLY | O_CLOEXEC);
     if (file < 0) return false;
     ssize_t length = read(file, text, sizeof text - 1);
     close(file);
+
+    // Two numbers of pages.
     double pages[2] = {0}, page = (double)sysconf(_SC_PAGESIZE) / 1e6;
     const char *at = text, *end = text + (length > 0 ? length : 0);
     for (int i = 0; i < 2; i++, at++)
@@ -54,28 +63,6 @@ static bool read_sizes(const char *path, double *space, double *resident)
     *space = pages[0] * page;
     *resident = pages[1] * page;
     return length > 0;
-}
-
-static void put_number(char *text, pid_t number)
-{
-    char digits[16];
-    int count = 0;
-    do digits[count++] = (char)('0' + number % 10);
-    while ((number /= 10) > 0);
-    text += strlen(text);
-    while (count > 0) *text++ = digits[--count];
-    *text = '\0';
-}
-
-bool ss_process_size(pid_t pid, double *space, double *resident)
-{
-    char path[48] = "/proc/";
-    if (pid == 0)
-        strcat(path, "self");
-    else
-        put_number(path, pid);
-    strcat(path, "/statm");
-    return read_sizes(path, space, resident);
 }
 
 double ss_process_seconds(pid_t pid)
@@ -100,47 +87,7 @@ static void note_size(int number)
     raise(number);
 }
 
-static void watch_crashes(ss_worker_page *page)
-{
-    dying_page = page;
-    page->crash_megabytes = 0.0;
-    if (SANITIZED) return;                                                  // it has handlers of its own
-    stack_t stack = {.ss_sp = malloc(CRASH_STACK), .ss_size = CRASH_STACK}; // kept for life
-    if (!stack.ss_sp || sigaltstack(&stack, NULL) != 0) return;
-    struct sigaction action = {.sa_handler = note_size, .sa_flags = SA_ONSTACK | SA_NODEFER};
-    sigemptyset(&action.sa_mask);
-    for (size_t i = 0; i < COUNT_OF(crash_signals); i++) sigaction(crash_signals[i], &action, NULL);
-}
-
-/* ---- birth --------------------------------------------------------------------------------------- */
-
-/* Solvers of strangers print: not into our results. */
-static void silence(void)
-{
-    int nothing = open("/dev/null", O_RDWR);
-    if (nothing < 0) return;
-    dup2(nothing, STDIN_FILENO);
-    dup2(nothing, STDOUT_FILENO);
-    if (!SANITIZED) dup2(nothing, STDERR_FILENO);
-    if (nothing > STDERR_FILENO) close(nothing);
-}
-
-/* Locks and connections of the parent are not ours to hold. */
-static void close_others(int socket)
-{
-    if (socket > STDERR_FILENO + 1) close_range(STDERR_FILENO + 1, (unsigned)socket - 1, 0);
-    close_range((unsigned)socket + 1, ~0U, 0);
-}
-
-static void pin_to(int core)
-{
-    cpu_set_t set;
-    if (core < 0) return;
-    CPU_ZERO(&set);
-    CPU_SET((size_t)core, &set);
-    sched_setaffinity(0, sizeof set, &set); // where it is not allowed, times are what they are
-}
-
+/* What a new worker does before its first task. */
 static void settle(const ss_pool *pool, ss_worker *worker, pid_t parent)
 {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -148,10 +95,38 @@ static void settle(const ss_pool *pool, ss_worker *worker, pid_t parent)
     // A terminal signals everyone; the parent decides what becomes of us.
     for (size_t i = 0; i < COUNT_OF(parents_signals); i++) signal(parents_signals[i], SIG_IGN);
     setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
-    close_others(worker->socket);
-    silence();
-    pin_to(pool->core);
-    watch_crashes(worker->page);
+
+    // Locks and connections of the parent are not ours to hold.
+    int socket = worker->socket;
+    if (socket > STDERR_FILENO + 1) close_range(STDERR_FILENO + 1, (unsigned)socket - 1, 0);
+    close_range((unsigned)socket + 1, ~0U, 0);
+
+    // Solvers of plug-ins print: not into our results.
+    int nothing = open("/dev/null", O_RDWR);
+    if (nothing >= 0) {
+        dup2(nothing, STDIN_FILENO);
+        dup2(nothing, STDOUT_FILENO);
+        if (!SANITIZED) dup2(nothing, STDERR_FILENO);
+        if (nothing > STDERR_FILENO) close(nothing);
+    }
+
+    // Where it may not be pinned, times are what they are.
+    if (pool->core >= 0) {
+        cpu_set_t set;
+        CPU_ZERO(&set);
+        CPU_SET((size_t)pool->core, &set);
+        sched_setaffinity(0, sizeof set, &set);
+    }
+
+    // Its last words. A sanitizer has handlers of its own; the stack is kept for life.
+    dying_page = worker->page;
+    dying_page->crash_megabytes = 0.0;
+    stack_t stack = {.ss_sp = SANITIZED ? NULL : malloc(CRASH_STACK), .ss_size = CRASH_STACK};
+    if (stack.ss_sp && sigaltstack(&stack, NULL) == 0) {
+        struct sigaction action = {.sa_handler = note_size, .sa_flags = SA_ONSTACK | SA_NODEFER};
+        sigemptyset(&action.sa_mask);
+        for (size_t i = 0; i < COUNT_OF(crash_signals); i++) sigaction(crash_signals[i], &action, NULL);
+    }
     double resident;
     ss_process_size(0, &worker->start_megabytes, &resident);
 }
@@ -199,26 +174,6 @@ static bool send_all(int socket, const void *bytes, size_t size)
     return true;
 }
 
-/* What a task may take comes on top of what is there already. */
-static void limit_space(const ss_pool *pool)
-{
-    double space, resident;
-    if (SANITIZED || pool->max_megabytes <= 0 || !ss_process_size(0, &space, &resident)) return;
-    struct rlimit limit = {0};
-    getrlimit(RLIMIT_AS, &limit);
-    limit.rlim_cur = (rlim_t)((space + pool->max_megabytes) * 1e6);
-    if (limit.rlim_max != RLIM_INFINITY && limit.rlim_cur > limit.rlim_max) limit.rlim_cur = limit.rlim_max;
-    setrlimit(RLIMIT_AS, &limit);
-}
-
-static void look_at_growth(const ss_pool *pool, const ss_worker *worker)
-{
-    double space, resident;
-    if (pool->max_megabytes <= 0 || !ss_process_size(0, &space, &resident)) return;
-    double grown = SANITIZED ? resident : space - worker->start_megabytes;
-    if (grown > GROWN * pool->max_megabytes) worker->page->retire = 1;
-}
-
 _Noreturn void ss_worker_live(const ss_pool *pool, ss_worker_page *page, int socket, pid_t parent)
 {
     ss_worker worker = {.page = page, .socket = socket};
@@ -226,13 +181,27 @@ _Noreturn void ss_worker_live(const ss_pool *pool, ss_worker_page *page, int soc
     ss_worker_request request;
     ss_text reply = {0};
     void *state = pool->begin ? pool->begin(pool->context, &worker) : pool->context;
+    double space, resident, most = pool->max_megabytes;
     while (receive(socket, &request, sizeof request)) {
+        // What a task may take comes on top of what is there already.
         ss_text_clear(&reply);
-        limit_space(pool);
+        if (!SANITIZED && most > 0 && ss_process_size(0, &space, &resident)) {
+            struct rlimit limit = {0};
+            getrlimit(RLIMIT_AS, &limit);
+            limit.rlim_cur = (rlim_t)((space + most) * 1e6);
+            if (limit.rlim_max != RLIM_INFINITY && limit.rlim_cur > limit.rlim_max)
+                limit.rlim_cur = limit.rlim_max;
+            setrlimit(RLIMIT_AS, &limit);
+        }
         ss_worker_phase(&worker, SS_PHASE_READING);
         pool->work(state, &request.task, &reply);
+
+        // One that has grown much is replaced before its next task.
         ss_worker_phase(&worker, SS_PHASE_REPLYING);
-        look_at_growth(pool, &worker);
+        if (most > 0 && ss_process_size(0, &space, &resident)) {
+            double grown = SANITIZED ? resident : space - worker.start_megabytes;
+            if (grown > GROWN * most) page->retire = 1;
+        }
         ss_message_head head = {SS_MESSAGE_MAGIC, request.serial, reply.length};
         if (reply.out_of_memory) head.size = 0;
         if (!send_all(socket, &head, sizeof head) || !send_all(socket, ss_text_get(&reply), head.size)) break;

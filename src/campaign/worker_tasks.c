@@ -70,25 +70,22 @@ void *ss_worker_tasks_begin(void *context, ss_worker *worker)
 
 /* ---- methods ------------------------------------------------------------------------------------- */
 
-/* Do plug-ins bring names that the parent has to know? */
-static bool bring_more_than_solvers(const ss_plugin_set *set)
-{
-    for (int i = 0; i < set->count; i++) {
-        const ss_extension *extension = ss_plugin_contents(set->files[i]);
-        if ((extension->formulations && extension->formulations[0]) ||
-            (extension->metrics && extension->metrics[0]))
-            return true;
-    }
-    return false;
-}
-
 bool ss_task_list(ss_worker_state *state, ss_text *reply, ss_error *err)
 {
     ss_probes probes = {0};
     ss_text accepts = {0};
     int count = ss_solver_count();
     if (!ss_probes_make(&probes, err)) return false;
-    ss_pack_int(reply, bring_more_than_solvers(&state->plugins));
+
+    // Do plug-ins bring names that the parent has to know?
+    bool more_than_solvers = false;
+    for (int i = 0; i < state->plugins.count; i++) {
+        const ss_extension *extension = ss_plugin_contents(state->plugins.files[i]);
+        more_than_solvers |= (extension->formulations && extension->formulations[0]) ||
+                             (extension->metrics && extension->metrics[0]);
+    }
+    ss_pack_int(reply, more_than_solvers);
+
     ss_pack_int(reply, count);
     for (int i = 0; i < count; i++) {
         const ss_solver *solver = ss_solver_at(i);
@@ -121,26 +118,19 @@ static const char *place_of(const char *assignment, const char *owner, const ss_
     return assignment;
 }
 
-/* A fault is named by its place in the campaign. What a campaign file says wrongly is bad input, what flags
- * say wrongly is bad usage. */
-static void name_place(const ss_planned_method *planned, const ss_request_fault *fault, ss_error *err)
+ss_session *ss_worker_state_session(ss_worker_state *state, int method, double limit, bool history,
+                                    ss_error *err)
 {
-    const ss_selection *from = planned->selection;
-    if (fault->member && strcmp(fault->member, "set") == 0)
-        ss_fail_in(err, "%s", place_of(fault->item, planned->solver, from->set, from->set_count));
-    else if (fault->member && strcmp(fault->member, "with") == 0)
-        ss_fail_in(err, "%s", place_of(fault->item, planned->formulation, from->with, from->with_count));
-    else if (from->where[0])
-        ss_fail_in(err, "%s", from->where);
-    else if (fault->member)
-        ss_fail_in(err, "--%s", fault->member);
-    if (from->where[0] && err->code == SS_ERROR_USAGE) err->code = SS_ERROR_INPUT;
-}
+    if (state->session && state->session_method == method && state->session_limit == limit &&
+        state->session_history == history)
+        return state->session;
+    ss_session_destroy(state->session);
+    state->session_method = method;
+    state->session_limit = limit;
+    state->session_history = history;
 
-static ss_session *open_session(ss_worker_state *state, const ss_planned_method *planned, double limit,
-                                bool history, ss_error *err)
-{
     const ss_plan *plan = state->plan;
+    const ss_planned_method *planned = &plan->methods[method];
     ss_request request = plan->request;
     ss_request_fault fault = {0};
     ss_text with = {0}, set = {0};
@@ -154,29 +144,28 @@ static ss_session *open_session(ss_worker_state *state, const ss_planned_method 
     request.with = ss_text_get(&with);
     request.set = ss_text_get(&set);
     request.history = history;
-    ss_session *session = ss_session_open(&request, &fault, err);
+    state->session = ss_session_open(&request, &fault, err);
     ss_text_free(&with);
     ss_text_free(&set);
-    if (!session) name_place(planned, &fault, err);
-    return session;
-}
-
-ss_session *ss_worker_state_session(ss_worker_state *state, int method, double limit, bool history,
-                                    ss_error *err)
-{
-    if (state->session && state->session_method == method && state->session_limit == limit &&
-        state->session_history == history)
-        return state->session;
-    ss_session_destroy(state->session);
-    state->session = open_session(state, &state->plan->methods[method], limit, history, err);
-    state->session_method = method;
-    state->session_limit = limit;
-    state->session_history = history;
     if (state->session) {
         ss_session_watch(state->session, ss_worker_cancel(state->worker));
         ss_session_count_forgiven(state->session, ss_worker_forgiven(state->worker));
+        return state->session;
     }
-    return state->session;
+
+    // A fault is named by its place in the campaign. What a campaign file says wrongly is bad input, what
+    // flags say wrongly is bad usage.
+    const ss_selection *from = planned->selection;
+    if (fault.member && strcmp(fault.member, "set") == 0)
+        ss_fail_in(err, "%s", place_of(fault.item, planned->solver, from->set, from->set_count));
+    else if (fault.member && strcmp(fault.member, "with") == 0)
+        ss_fail_in(err, "%s", place_of(fault.item, planned->formulation, from->with, from->with_count));
+    else if (from->where[0])
+        ss_fail_in(err, "%s", from->where);
+    else if (fault.member)
+        ss_fail_in(err, "--%s", fault.member);
+    if (from->where[0] && err->code == SS_ERROR_USAGE) err->code = SS_ERROR_INPUT;
+    return NULL;
 }
 
 bool ss_task_describe(ss_worker_state *state, int index, ss_text *reply, ss_error *err)
@@ -202,15 +191,10 @@ bool ss_task_describe(ss_worker_state *state, int index, ss_text *reply, ss_erro
 
 /* ---- problems ------------------------------------------------------------------------------------ */
 
-static void forget_truth(ss_worker_state *state)
+static void forget_problem(ss_worker_state *state)
 {
     if (state->has_truth) ss_truth_free(&state->truth);
     state->has_truth = false;
-}
-
-static void forget_problem(ss_worker_state *state)
-{
-    forget_truth(state);
     ss_session_destroy(state->session); // its memory has the size of the problem, and its frame goes
     state->session = NULL;
     ss_frame_destroy(state->frame);
@@ -244,34 +228,30 @@ void ss_worker_state_place(ss_worker_state *state, int index, char *place, size_
         snprintf(place, size, "/");
 }
 
-static bool read_frame(ss_worker_state *state, const ss_planned_problem *planned, ss_error *err)
-{
-    char place[256];
-    ss_bpmd *file = ss_worker_state_file(state, planned->source, err);
-    if (!file) return false;
-    ss_bpmd_frame_path(file, planned->index, place, sizeof place);
-    state->frame = ss_read_checked_frame(file, planned->index, place, NULL, err);
-    if (state->frame) ss_frame_hash(state->frame, state->hash);
-    return state->frame != NULL;
-}
-
-static bool read_problem(ss_worker_state *state, const ss_planned_problem *planned, ss_error *err)
-{
-    const ss_campaign *campaign = state->plan->campaign;
-    const char *path = campaign->sources[planned->source].path;
-    state->fclib = ss_read_checked_problem(path, planned->kind, &campaign->limits, NULL, err);
-    if (!state->fclib) return false;
-    ss_cone_hash(state->fclib->cone, state->hash);
-    state->lawful = ss_problem_from_cone(state->fclib->cone, err);
-    return state->lawful != NULL;
-}
-
 bool ss_worker_state_load(ss_worker_state *state, int index, ss_error *err)
 {
+    const ss_campaign *campaign = state->plan->campaign;
     const ss_planned_problem *planned = &state->plan->problems[index];
     if (state->problem == index) return true;
     forget_problem(state);
-    bool good = planned->index >= 0 ? read_frame(state, planned, err) : read_problem(state, planned, err);
+
+    if (planned->index >= 0) {
+        char place[256];
+        ss_bpmd *file = ss_worker_state_file(state, planned->source, err);
+        if (file) {
+            ss_bpmd_frame_path(file, planned->index, place, sizeof place);
+            state->frame = ss_read_checked_frame(file, planned->index, place, NULL, err);
+        }
+        if (state->frame) ss_frame_hash(state->frame, state->hash);
+    } else {
+        const char *path = campaign->sources[planned->source].path;
+        state->fclib = ss_read_checked_problem(path, planned->kind, &campaign->limits, NULL, err);
+        if (state->fclib) {
+            ss_cone_hash(state->fclib->cone, state->hash);
+            state->lawful = ss_problem_from_cone(state->fclib->cone, err);
+        }
+    }
+    bool good = state->frame || state->lawful;
     if (good)
         state->problem = index;
     else

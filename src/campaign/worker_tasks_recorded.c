@@ -6,28 +6,11 @@
 
 #include <math.h>
 
-static bool judge(ss_worker_state *state, const ss_stored_result *stored, const ss_step_options *step,
-                  ss_run_entry *run, ss_error *err)
-{
-    if (!ss_answer_is_complete(stored->answer)) return ss_record_stored(stored, NULL, NULL, run, err);
-    ss_metric_value *values = ss_allocate((size_t)ss_metric_count(), sizeof *values);
-    ss_contact_report *contacts = ss_allocate((size_t)state->frame->contacts.count, sizeof *contacts);
-    ss_worker_phase(state->worker, SS_PHASE_JUDGING);
-    bool good = values && contacts;
-    if (!good) ss_fail(err, SS_ERROR_RESOURCES, "out of memory for judging");
-    good = good && ss_judge_frame_exactly(state->frame, step, stored->answer, values, contacts, err) &&
-           ss_record_stored(stored, values, contacts, run, err);
-    ss_release(values);
-    ss_release(contacts);
-    return good;
-}
-
 /* Name, formulation, rules in words, whether these are assumed, and the record. */
 static bool pack_answer(ss_worker_state *state, const ss_stored_result *stored, ss_text *reply, ss_error *err)
 {
     ss_step_options step;
     ss_text rules = {0};
-    ss_run_entry run = {0};
     if (!ss_stored_result_step(stored, &step, err)) return false;
     ss_step_words(&step, &rules);
     ss_pack_text(reply, stored->solver);
@@ -35,10 +18,25 @@ static bool pack_answer(ss_worker_state *state, const ss_stored_result *stored, 
     ss_pack_text(reply, ss_text_get(&rules));
     ss_pack_int(reply, !stored->formulation);
     bool good = !rules.out_of_memory || ss_fail(err, SS_ERROR_RESOURCES, "out of memory for rules");
-    good = good && judge(state, stored, &step, &run, err);
+    ss_text_free(&rules);
+    if (!good) return false;
+
+    // An answer that is incomplete is recorded, but not judged.
+    ss_run_entry run = {0};
+    if (ss_answer_is_complete(stored->answer)) {
+        ss_metric_value *values = ss_allocate((size_t)ss_metric_count(), sizeof *values);
+        ss_contact_report *contacts = ss_allocate((size_t)state->frame->contacts.count, sizeof *contacts);
+        ss_worker_phase(state->worker, SS_PHASE_JUDGING);
+        good = (values && contacts) || ss_fail(err, SS_ERROR_RESOURCES, "out of memory for judging");
+        good = good && ss_judge_frame_exactly(state->frame, &step, stored->answer, values, contacts, err) &&
+               ss_record_stored(stored, values, contacts, &run, err);
+        ss_release(values);
+        ss_release(contacts);
+    } else {
+        good = ss_record_stored(stored, NULL, NULL, &run, err);
+    }
     if (good) ss_record_pack(&run, reply);
     ss_record_clear(&run);
-    ss_text_free(&rules);
     return good;
 }
 

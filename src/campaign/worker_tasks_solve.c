@@ -33,82 +33,63 @@ static bool solve(ss_worker_state *state, ss_session *session, bool by_processor
     return good;
 }
 
-/* The one of the step before last is not kept: methods come sorted by formulation. */
-static bool find_truth(ss_worker_state *state, ss_session *session, ss_error *err)
-{
-    const ss_step_options *step = ss_assembly_step(ss_session_assembly(session));
-    if (state->has_truth && memcmp(&state->truth_step, step, sizeof *step) == 0) return true;
-    if (state->has_truth) ss_truth_free(&state->truth);
-    state->has_truth = false;
-    ss_worker_phase(state->worker, SS_PHASE_REFERENCE);
-    if (!ss_session_find_truth(session, &state->truth, err)) return false;
-    state->has_truth = true;
-    memcpy(&state->truth_step, step, sizeof *step); // with its padding
-    return true;
-}
-
+/* Against the reference answer too, where one is wanted; plain: its computation failed before. */
 static bool judge(ss_worker_state *state, ss_session *session, bool plain, ss_error *err)
 {
     static const ss_truth unknown = {0};
     const ss_result *result = ss_session_result(session);
     bool wanted = ss_session_method(session)->reference && state->frame && !result->refusal && !result->peg;
-    if (wanted && !plain && !find_truth(state, session, err)) return false;
+
+    // It is kept for the runs that follow. That of the step before last is not: methods come sorted by
+    // formulation.
+    const ss_step_options *step = wanted && !plain ? ss_assembly_step(ss_session_assembly(session)) : NULL;
+    if (step && !(state->has_truth && memcmp(&state->truth_step, step, sizeof *step) == 0)) {
+        if (state->has_truth) ss_truth_free(&state->truth);
+        state->has_truth = false;
+        ss_worker_phase(state->worker, SS_PHASE_REFERENCE);
+        if (!ss_session_find_truth(session, &state->truth, err)) return false;
+        state->has_truth = true;
+        memcpy(&state->truth_step, step, sizeof *step); // with its padding
+    }
+
     ss_worker_phase(state->worker, SS_PHASE_JUDGING);
     const ss_truth *truth = plain ? &unknown : &state->truth;
     return ss_session_judge(session, wanted ? truth : NULL, err);
 }
 
-/* ---- a run --------------------------------------------------------------------------------------- */
-
-/* The limit counts solving alone. When measuring takes far longer, the run is ended from outside; that is a
- * limit of time all the same. */
-static bool settle_outcome(ss_run_entry *run)
-{
-    if (run->outcome != (ss_outcome)SS_CANCELLED) return true;
-    run->outcome = (ss_outcome)SS_TIME_LIMIT;
-    run->message = ss_text_copy("stopped: measuring takes much longer than solving");
-    return run->message != NULL;
-}
-
-/* What the library refuses is a result as well. */
-static void pack_refusal(const ss_error *why, int unknowns, ss_text *reply)
-{
-    bool memory = why->code == SS_ERROR_RESOURCES;
-    ss_run_entry run = {.outcome = memory ? SS_OUTCOME_OUT_OF_MEMORY : SS_OUTCOME_BROKEN,
-                        .message = (char *)(uintptr_t)why->message,
-                        .unknowns = unknowns};
-    for (int g = 0; g < SS_GAUGE_COUNT; g++) run.gauge[g] = NAN;
-    run.seconds = run.elapsed = run.memory = NAN;
-    ss_record_pack(&run, reply);
-}
-
-static bool make_record(ss_worker_state *state, const ss_task *task, ss_session *session, ss_run_entry *run,
-                        ss_error *why)
-{
-    bool by_processor = state->plan->campaign->options.clock == SS_COUNT_PROCESSOR_TIME;
-    return solve(state, session, by_processor, why) && judge(state, session, task->plain, why) &&
-           ss_record_make(ss_session_result(session), run, why) &&
-           (settle_outcome(run) || ss_fail(why, SS_ERROR_RESOURCES, "out of memory for a record"));
-}
-
 bool ss_task_run(ss_worker_state *state, const ss_task *task, ss_text *reply, ss_error *err)
 {
+    bool by_processor = state->plan->campaign->options.clock == SS_COUNT_PROCESSOR_TIME;
     if (!ss_worker_state_load_again(state, task->problem, err)) return false;
     ss_session *session = ss_worker_state_session(state, task->method, task->limit, true, err);
     if (!session) return false;
     ss_run_entry run = {0};
     ss_error why = {0};
-    if (make_record(state, task, session, &run, &why)) {
-        ss_record_pack(&run, reply);
-    } else {
-        const ss_problem *problem = ss_session_result(session)->problem;
-        pack_refusal(&why, problem ? problem->size : 0, reply);
+    bool good = solve(state, session, by_processor, &why) && judge(state, session, task->plain, &why) &&
+                ss_record_make(ss_session_result(session), &run, &why);
+
+    // The limit counts solving alone. When measuring takes far longer, the run is ended from outside; that is
+    // a limit of time all the same.
+    if (good && run.outcome == (ss_outcome)SS_CANCELLED) {
+        run.outcome = (ss_outcome)SS_TIME_LIMIT;
+        run.message = ss_text_copy("stopped: measuring takes much longer than solving");
+        good = run.message || ss_fail(&why, SS_ERROR_RESOURCES, "out of memory for a record");
     }
+
+    // What the library refuses is a result as well.
+    const ss_problem *problem = ss_session_result(session)->problem;
+    ss_run_entry refusal = {.outcome =
+                                why.code == SS_ERROR_RESOURCES ? SS_OUTCOME_OUT_OF_MEMORY : SS_OUTCOME_BROKEN,
+                            .message = why.message,
+                            .unknowns = problem ? problem->size : 0,
+                            .seconds = NAN,
+                            .elapsed = NAN,
+                            .memory = NAN};
+    for (int g = 0; g < SS_GAUGE_COUNT; g++) refusal.gauge[g] = NAN;
+    ss_record_pack(good ? &run : &refusal, reply);
     ss_record_clear(&run);
     return true;
 }
-
-/* ---- times --------------------------------------------------------------------------------------- */
 
 static bool time_once(ss_worker_state *state, ss_session *session, bool by_processor, ss_sample *sample,
                       char answer[33], ss_error *err)
