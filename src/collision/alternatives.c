@@ -294,36 +294,27 @@ static void add_facing(const scenery *s, const candidate *c, ss_vec3 normal, dou
     }
 }
 
-static bool is_known(const ss_group_list *list, int first, ss_vec3 point, double near)
-{
-    for (int i = first; i < list->point_count; i++) {
-        ss_vec3 apart = ss_vec3_subtract(point, ss_vec3_load(list->points[i].point));
-        if (ss_vec3_norm(apart) < near) return true;
-    }
-    return false;
-}
-
-/* Two edges that do not cross within their lengths still bound the two bodies along this normal: the
- * supports, wherever they are, tell whether the alternative holds. The row is at that of the body that
- * moves. */
-static bool add_edge_test(const scenery *s, const candidate *c, ss_vec3 normal, int first, uint64_t key,
-                          ss_group_list *list, ss_error *err)
-{
-    for (int i = first; i < list->point_count; i++)
-        if (list->points[i].gap <= c->axis.separation + same_point * s->pair->size) return true;
-    ss_vec3 on_a = ss_convex_support(&s->convex_a, normal);
-    ss_vec3 on_b = ss_convex_support(&s->convex_b, ss_vec3_negate(normal));
-    bool only_a = s->group->body[1] == SS_WORLD, only_b = s->group->body[0] == SS_WORLD;
-    ss_vec3 at = only_a ? on_a : only_b ? on_b : ss_vec3_scale(0.5, ss_vec3_add(on_a, on_b));
-    return add_point(list, ss_vec3_add(s->origin, at), c->axis.separation, true, mix(key, 0x60000000u), err);
-}
-
-/* Every vertex of the other body near the plane of the face, also those that hang over its edges: a vertex
- * that slides in under the face would be missed otherwise. */
+/* Rows that only tell whether the alternative holds. Every vertex of the other body near the plane of the
+ * face, also those that hang over its edges: a vertex that slides in under the face would be missed
+ * otherwise. */
 static bool add_tests(const scenery *s, const candidate *c, ss_vec3 normal, double limit, int first,
                       uint64_t key, ss_group_list *list, ss_error *err)
 {
-    if (c->kind == SS_AXIS_EDGES) return add_edge_test(s, c, normal, first, key, list, err);
+    double near = same_point * s->pair->size;
+
+    /* Two edges that do not cross within their lengths still bound the two bodies along this normal: the
+     * supports, wherever they are, tell whether it holds. The row is at that of the body that moves. */
+    if (c->kind == SS_AXIS_EDGES) {
+        for (int i = first; i < list->point_count; i++)
+            if (list->points[i].gap <= c->axis.separation + near) return true;
+        ss_vec3 on_a = ss_convex_support(&s->convex_a, normal);
+        ss_vec3 on_b = ss_convex_support(&s->convex_b, ss_vec3_negate(normal));
+        bool only_a = s->group->body[1] == SS_WORLD, only_b = s->group->body[0] == SS_WORLD;
+        ss_vec3 at = only_a ? on_a : only_b ? on_b : ss_vec3_scale(0.5, ss_vec3_add(on_a, on_b));
+        return add_point(list, ss_vec3_add(s->origin, at), c->axis.separation, true, mix(key, 0x60000000u),
+                         err);
+    }
+
     bool of_a = c->kind == SS_AXIS_FACE_A;
     const ss_hull *owner = of_a ? s->pair->a : s->pair->b, *other = of_a ? s->pair->b : s->pair->a;
     const ss_hull_face *face = &owner->face[c->axis.feature];
@@ -335,8 +326,13 @@ static bool add_tests(const scenery *s, const candidate *c, ss_vec3 normal, doub
         // the plane turns with its body, far from it, too
         double arm = ss_vec3_norm(ss_vec3_subtract(vertex, ss_vec3_load(s->group->centre[!of_a])));
         double swept = 2.0 * s->group->turn[!of_a] * arm;
-        if (gap > limit + swept || is_known(list, first, halfway, same_point * s->pair->size)) continue;
-        if (!add_point(list, halfway, gap, true, mix(key, 0x40000000u + (uint64_t)v), err)) return false;
+        bool counts = gap <= limit + swept;
+        for (int i = first; counts && i < list->point_count; i++) {
+            ss_vec3 apart = ss_vec3_subtract(halfway, ss_vec3_load(list->points[i].point));
+            counts = !(ss_vec3_norm(apart) < near);
+        }
+        if (counts && !add_point(list, halfway, gap, true, mix(key, 0x40000000u + (uint64_t)v), err))
+            return false;
     }
     return true;
 }

@@ -21,22 +21,6 @@ static double disc(double radius, double u)
     return radius * sqrt(fmax(0.0, 1.0 - u * u));
 }
 
-static ss_vec3 ellipsoid_half(const double r[9], const double h[3])
-{
-    ss_vec3 rows[3];
-    for (int i = 0; i < 3; i++)
-        rows[i] = (ss_vec3){r[3 * i] * h[0], r[3 * i + 1] * h[1], r[3 * i + 2] * h[2]};
-    return (ss_vec3){ss_vec3_norm(rows[0]), ss_vec3_norm(rows[1]), ss_vec3_norm(rows[2])};
-}
-
-static ss_box geometry_box(const ss_placed_shape *shape)
-{
-    ss_vec3 low = ss_vec3_load(shape->geometry->low), high = ss_vec3_load(shape->geometry->high);
-    ss_vec3 middle = ss_vec3_scale(0.5, ss_vec3_add(low, high));
-    ss_vec3 half = ss_vec3_scale(0.5, ss_vec3_subtract(high, low));
-    return around(ss_placed_to_world(shape, middle), turned_half(shape->rotation, half));
-}
-
 ss_box ss_placed_box(const ss_placed_shape *shape)
 {
     const double *size = shape->shape->size;
@@ -60,31 +44,26 @@ ss_box ss_placed_box(const ss_placed_shape *shape)
                                           half * fabs(axis.y) + disc(size[0], axis.y),
                                           half * fabs(axis.z) + disc(size[0], axis.z)});
     }
-    case SS_ELLIPSOID:
-        return around(position, ellipsoid_half(shape->rotation, size));
-    default:
-        return geometry_box(shape);
+    case SS_ELLIPSOID: {
+        const double *r = shape->rotation;
+        ss_vec3 rows[3];
+        for (int i = 0; i < 3; i++)
+            rows[i] = (ss_vec3){r[3 * i] * size[0], r[3 * i + 1] * size[1], r[3 * i + 2] * size[2]};
+        return around(position,
+                      (ss_vec3){ss_vec3_norm(rows[0]), ss_vec3_norm(rows[1]), ss_vec3_norm(rows[2])});
     }
-}
-
-static double largest(const double size[3])
-{
-    return fmax(size[0], fmax(size[1], size[2]));
+    default: {
+        ss_vec3 low = ss_vec3_load(shape->geometry->low), high = ss_vec3_load(shape->geometry->high);
+        ss_vec3 middle = ss_vec3_scale(0.5, ss_vec3_add(low, high));
+        ss_vec3 half = ss_vec3_scale(0.5, ss_vec3_subtract(high, low));
+        return around(ss_placed_to_world(shape, middle), turned_half(shape->rotation, half));
+    }
+    }
 }
 
 static double smallest(const double size[3])
 {
     return fmin(size[0], fmin(size[1], size[2]));
-}
-
-static double geometry_radius(const ss_geometry *geometry)
-{
-    double square = 0.0;
-    for (int k = 0; k < 3; k++) {
-        double most = fmax(fabs(geometry->low[k]), fabs(geometry->high[k]));
-        square += most * most;
-    }
-    return sqrt(square);
 }
 
 double ss_shape_radius(const ss_placed_shape *shape)
@@ -102,9 +81,15 @@ double ss_shape_radius(const ss_placed_shape *shape)
     case SS_CYLINDER:
         return hypot(size[0], 0.5 * size[1]);
     case SS_ELLIPSOID:
-        return largest(size);
-    default:
-        return geometry_radius(shape->geometry);
+        return fmax(size[0], fmax(size[1], size[2]));
+    default: { // to the farthest corner of its box
+        double square = 0.0;
+        for (int k = 0; k < 3; k++) {
+            double most = fmax(fabs(shape->geometry->low[k]), fabs(shape->geometry->high[k]));
+            square += most * most;
+        }
+        return sqrt(square);
+    }
     }
 }
 

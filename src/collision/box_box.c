@@ -161,58 +161,47 @@ static int support_edge(const double half[3], int axis, const double direction[3
     return 4 * axis + ((direction[k1] > 0.0) | (direction[k2] > 0.0) << 1);
 }
 
-/* The normal of two edges, from a to b, in both frames. */
-static ss_vec3 edges_normal(const box_pair *p, const box_edges *edges, double in_a[3], double in_b[3])
-{
-    ss_mat3 turn = ss_mat3_load(&p->turn[0][0]);
-    double axis[3] = {0.0, 0.0, 0.0};
-    axis[edges->axis_a] = 1.0;
-    ss_vec3 normal = ss_vec3_cross(ss_vec3_load(axis), ss_mat3_column(&turn, edges->axis_b));
-    double along = ss_vec3_dot(normal, ss_vec3_load(p->shift));
-    normal = ss_vec3_scale((along < 0.0 ? -1.0 : 1.0) / ss_vec3_norm(normal), normal);
-    ss_vec3_store(normal, in_a);
-    ss_vec3_store(ss_mat3_apply_transposed(turn, normal), in_b);
-    return normal;
-}
-
 /* False if the edges' lines are not nearest within the edges, or too nearly parallel to say where. */
-static bool cross_edges(const box_pair *p, const box_edges *edges, ss_vec3 normal, const double in_a[3],
-                        const double in_b[3], ss_manifold_builder *builder)
-{
-    ss_mat3 turn = ss_mat3_load(&p->turn[0][0]);
-    double middle_a[3], middle_b[3], opposite[3] = {-in_b[0], -in_b[1], -in_b[2]};
-    int edge_a = support_edge(p->half_a, edges->axis_a, in_a, middle_a);
-    int edge_b = support_edge(p->half_b, edges->axis_b, opposite, middle_b);
-    ss_vec3 a = ss_vec3_load(middle_a), along_b = ss_mat3_column(&turn, edges->axis_b);
-    ss_vec3 b = ss_vec3_add(ss_vec3_load(p->shift), ss_mat3_apply(turn, ss_vec3_load(middle_b)));
-    double between[3];
-    ss_vec3_store(ss_vec3_subtract(b, a), between);
-    double cosine = p->turn[edges->axis_a][edges->axis_b], square = 1.0 - cosine * cosine;
-    if (square < SS_ALMOST_ACROSS * SS_ALMOST_ACROSS) return false;
-    double along = between[edges->axis_a], back = ss_vec3_dot(along_b, ss_vec3_load(between));
-    double on_a = (along - cosine * back) / square, on_b = (cosine * along - back) / square;
-    if (fabs(on_a) > p->half_a[edges->axis_a] || fabs(on_b) > p->half_b[edges->axis_b]) return false;
-    middle_a[edges->axis_a] = on_a;
-    ss_vec3 point = ss_vec3_add_scaled(ss_vec3_load(middle_a), 0.5 * edges->separation, normal);
-    ss_manifold_builder_add(builder, point, normal, edges->separation, (ss_feature){SS_EDGE, edge_a},
-                            (ss_feature){SS_EDGE, edge_b});
-    return true;
-}
-
 static bool touch_by_edges(const box_pair *p, const box_edges *edges, bool favour_a, double size,
                            ss_manifold_builder *builder)
 {
-    double in_a[3], in_b[3];
-    ss_vec3 normal = edges_normal(p, edges, in_a, in_b);
-    if (!cross_edges(p, edges, normal, in_a, in_b, builder)) return false;
-    int a = face_along(in_a) / 2, b = face_along(in_b) / 2;
-    double along_a = fabs(in_a[a]), along_b = fabs(in_b[b]);
+    /* The normal of the two edges, from a to b, in both frames. */
+    int axis_a = edges->axis_a, axis_b = edges->axis_b;
+    ss_mat3 turn = ss_mat3_load(&p->turn[0][0]);
+    double unit[3] = {0.0, 0.0, 0.0}, in_a[3], in_b[3];
+    unit[axis_a] = 1.0;
+    ss_vec3 along_edge_b = ss_mat3_column(&turn, axis_b);
+    ss_vec3 normal = ss_vec3_cross(ss_vec3_load(unit), along_edge_b);
+    double side = ss_vec3_dot(normal, ss_vec3_load(p->shift));
+    normal = ss_vec3_scale((side < 0.0 ? -1.0 : 1.0) / ss_vec3_norm(normal), normal);
+    ss_vec3_store(normal, in_a);
+    ss_vec3_store(ss_mat3_apply_transposed(turn, normal), in_b);
+
+    /* Where their lines are nearest, from the middles of the edges. */
+    double middle_a[3], middle_b[3], opposite[3] = {-in_b[0], -in_b[1], -in_b[2]}, between[3];
+    int edge_a = support_edge(p->half_a, axis_a, in_a, middle_a);
+    int edge_b = support_edge(p->half_b, axis_b, opposite, middle_b);
+    ss_vec3 b = ss_vec3_add(ss_vec3_load(p->shift), ss_mat3_apply(turn, ss_vec3_load(middle_b)));
+    ss_vec3_store(ss_vec3_subtract(b, ss_vec3_load(middle_a)), between);
+    double cosine = p->turn[axis_a][axis_b], square = 1.0 - cosine * cosine;
+    if (square < SS_ALMOST_ACROSS * SS_ALMOST_ACROSS) return false;
+    double along = between[axis_a], back = ss_vec3_dot(along_edge_b, ss_vec3_load(between));
+    double on_a = (along - cosine * back) / square, on_b = (cosine * along - back) / square;
+    if (fabs(on_a) > p->half_a[axis_a] || fabs(on_b) > p->half_b[axis_b]) return false;
+    middle_a[axis_a] = on_a;
+    ss_vec3 point = ss_vec3_add_scaled(ss_vec3_load(middle_a), 0.5 * edges->separation, normal);
+    ss_manifold_builder_add(builder, point, normal, edges->separation, (ss_feature){SS_EDGE, edge_a},
+                            (ss_feature){SS_EDGE, edge_b});
+
+    /* Besides, a face that is almost along the normal. */
+    int face_a = face_along(in_a) / 2, face_b = face_along(in_b) / 2;
+    double along_a = fabs(in_a[face_a]), along_b = fabs(in_b[face_b]);
     if (along_a < SS_ALMOST_ALONG && along_b < SS_ALMOST_ALONG) return true;
     builder->apart = SS_BESIDES * size;
     if (ss_prefers_a(favour_a, along_a, along_b, SS_FACE_BIAS))
-        clip_on_face(p, true, a, in_a[a], size, builder);
+        clip_on_face(p, true, face_a, in_a[face_a], size, builder);
     else
-        clip_on_face(p, false, b, in_b[b], size, builder);
+        clip_on_face(p, false, face_b, in_b[face_b], size, builder);
     return true;
 }
 

@@ -55,19 +55,6 @@ static void sort(ss_pair_list *list, ss_pair_list *spare)
     }
 }
 
-static bool contains(const ss_pair_list *list, ss_shape_pair pair)
-{
-    int low = 0, high = list->count;
-    while (low < high) {
-        int middle = low + (high - low) / 2;
-        if (list->items[middle] < pair)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < list->count && list->items[low] == pair;
-}
-
 /* ---- who is near whom ------------------------------------------------------------------------------- */
 
 /* Does the box reach into the half-space? */
@@ -97,8 +84,20 @@ static bool consider(ss_collision *c, int a, int b, ss_error *err)
     // Two that both moved find each other twice: it counts when the first asks.
     if (a == b || (c->proxies[b].moved && b < a)) return true;
     if (!c->proxies[a].dynamic && !c->proxies[b].dynamic) return true;
+
+    // A pair that is known already, found by bisection?
     ss_shape_pair pair = ss_shape_pair_make(a, b);
-    if (contains(&c->pairs, pair) || !ss_world_may_touch(c->world, a, b)) return true;
+    int low = 0, high = c->pairs.count;
+    while (low < high) {
+        int middle = low + (high - low) / 2;
+        if (c->pairs.items[middle] < pair)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low < c->pairs.count && c->pairs.items[low] == pair) return true;
+
+    if (!ss_world_may_touch(c->world, a, b)) return true;
     if (!reserve(&c->fresh, c->fresh.count + 1, err)) return false;
     c->fresh.items[c->fresh.count++] = pair;
     return true;

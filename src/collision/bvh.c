@@ -128,20 +128,6 @@ static double descent_cost(const ss_bvh_node *child, const ss_box *box)
     return is_leaf(child) ? joined : joined - area(&child->box);
 }
 
-static int best_sibling(const ss_bvh *tree, const ss_box *box)
-{
-    int node = tree->root;
-    while (!is_leaf(&tree->nodes[node])) {
-        const ss_bvh_node *n = &tree->nodes[node];
-        double joined = joint_area(&n->box, box), growth = joined - area(&n->box);
-        double left = growth + descent_cost(&tree->nodes[n->child[0]], box);
-        double right = growth + descent_cost(&tree->nodes[n->child[1]], box);
-        if (joined < left && joined < right) break;
-        node = n->child[left <= right ? 0 : 1];
-    }
-    return node;
-}
-
 int ss_bvh_insert(ss_bvh *tree, const ss_box *box, int item)
 {
     int leaf = take(tree);
@@ -150,7 +136,19 @@ int ss_bvh_insert(ss_bvh *tree, const ss_box *box, int item)
         tree->root = leaf;
         return leaf;
     }
-    int sibling = best_sibling(tree, box), above = tree->nodes[sibling].parent, made = take(tree);
+
+    /* Down to the sibling: while a child costs less than a new node here would. */
+    int sibling = tree->root;
+    while (!is_leaf(&tree->nodes[sibling])) {
+        const ss_bvh_node *n = &tree->nodes[sibling];
+        double joined = joint_area(&n->box, box), growth = joined - area(&n->box);
+        double left = growth + descent_cost(&tree->nodes[n->child[0]], box);
+        double right = growth + descent_cost(&tree->nodes[n->child[1]], box);
+        if (joined < left && joined < right) break;
+        sibling = n->child[left <= right ? 0 : 1];
+    }
+
+    int above = tree->nodes[sibling].parent, made = take(tree);
     tree->nodes[made].parent = above;
     tree->nodes[made].item = NONE;
     if (above == NONE)

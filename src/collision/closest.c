@@ -30,13 +30,6 @@ static ss_difference difference(const ss_hull_pair *pair, vertex_pair vertex)
     return (ss_difference){ss_vec3_subtract(a, b), a, b};
 }
 
-static bool holds(const corners *c, vertex_pair vertex)
-{
-    for (int i = 0; i < c->simplex.count; i++)
-        if (c->vertex[i].a == vertex.a && c->vertex[i].b == vertex.b) return true;
-    return false;
-}
-
 static void add(corners *c, vertex_pair vertex, ss_difference point)
 {
     c->vertex[c->simplex.count] = vertex;
@@ -62,19 +55,6 @@ static void note(int vertex, int *list, int *count)
     list[(*count)++] = vertex;
 }
 
-static void describe(const corners *c, ss_closest *closest)
-{
-    *closest = (ss_closest){0};
-    for (int i = 0; i < c->simplex.count; i++) {
-        double weight = c->simplex.weight[i];
-        closest->on_a = ss_vec3_add_scaled(closest->on_a, weight, c->simplex.point[i].a);
-        closest->on_b = ss_vec3_add_scaled(closest->on_b, weight, c->simplex.point[i].b);
-        note(c->vertex[i].a, closest->vertex_a, &closest->count_a);
-        note(c->vertex[i].b, closest->vertex_b, &closest->count_b);
-    }
-    closest->distance = ss_vec3_norm(ss_vec3_subtract(closest->on_b, closest->on_a));
-}
-
 bool ss_hulls_closest(const ss_hull_pair *pair, ss_vec3 guess, ss_closest *closest)
 {
     double rounding = 1e-15 * (pair->a->radius + pair->b->radius);
@@ -88,7 +68,10 @@ bool ss_hulls_closest(const ss_hull_pair *pair, ss_vec3 guess, ss_closest *close
         last = support(pair, ss_vec3_negate(nearest), last);
         ss_difference point = difference(pair, last);
         double gain = distance - ss_vec3_dot(nearest, point.w) / distance;
-        if (gain <= rounding || holds(&now, last)) break;
+        bool known = false;
+        for (int i = 0; i < now.simplex.count; i++)
+            known |= now.vertex[i].a == last.a && now.vertex[i].b == last.b;
+        if (gain <= rounding || known) break;
         corners next = now;
         add(&next, last, point);
         ss_vec3 nearer = keep_nearest(&next);
@@ -97,6 +80,15 @@ bool ss_hulls_closest(const ss_hull_pair *pair, ss_vec3 guess, ss_closest *close
         now = next;
         nearest = nearer;
     }
-    describe(&now, closest);
+
+    *closest = (ss_closest){0};
+    for (int i = 0; i < now.simplex.count; i++) {
+        double weight = now.simplex.weight[i];
+        closest->on_a = ss_vec3_add_scaled(closest->on_a, weight, now.simplex.point[i].a);
+        closest->on_b = ss_vec3_add_scaled(closest->on_b, weight, now.simplex.point[i].b);
+        note(now.vertex[i].a, closest->vertex_a, &closest->count_a);
+        note(now.vertex[i].b, closest->vertex_b, &closest->count_b);
+    }
+    closest->distance = ss_vec3_norm(ss_vec3_subtract(closest->on_b, closest->on_a));
     return true;
 }

@@ -5,22 +5,6 @@
  * keeps an inside. */
 #define ELLIPSOID_SHARE 0.9
 
-static void make_ellipsoid(ss_convex *convex, const double half[3])
-{
-    double least = fmin(half[0], fmin(half[1], half[2])), most = fmax(half[0], fmax(half[1], half[2]));
-    convex->core = SS_CORE_ELLIPSOID;
-    convex->half = ss_vec3_load(half);
-    convex->radius = ELLIPSOID_SHARE * least * least / most;
-    convex->size = 2.0 * most;
-}
-
-static void make_hull(ss_convex *convex, const ss_placed_shape *shape)
-{
-    convex->core = SS_CORE_HULL;
-    convex->hull = shape->geometry->hull;
-    convex->size = 2.0 * convex->hull->radius;
-}
-
 ss_convex ss_convex_of(const ss_placed_shape *shape, ss_vec3 origin)
 {
     const double *size = shape->shape->size;
@@ -46,11 +30,18 @@ ss_convex ss_convex_of(const ss_placed_shape *shape, ss_vec3 origin)
         convex.half = (ss_vec3){size[0], size[0], 0.5 * size[1]};
         convex.size = hypot(2.0 * size[0], size[1]);
         break;
-    case SS_ELLIPSOID:
-        make_ellipsoid(&convex, size);
+    case SS_ELLIPSOID: {
+        double least = fmin(size[0], fmin(size[1], size[2])), most = fmax(size[0], fmax(size[1], size[2]));
+        convex.core = SS_CORE_ELLIPSOID;
+        convex.half = ss_vec3_load(size);
+        convex.radius = ELLIPSOID_SHARE * least * least / most;
+        convex.size = 2.0 * most;
         break;
+    }
     case SS_HULL:
-        make_hull(&convex, shape);
+        convex.core = SS_CORE_HULL;
+        convex.hull = shape->geometry->hull;
+        convex.size = 2.0 * convex.hull->radius;
         break;
     default:
         convex.core = SS_CORE_POINT;
@@ -79,12 +70,6 @@ ss_convex ss_convex_of_triangle(const ss_vec3 corner[3], ss_vec3 normal, double 
 }
 
 /* ---- support ---------------------------------------------------------------------------------------- */
-
-static ss_vec3 cylinder_support(ss_vec3 half, ss_vec3 d)
-{
-    double rho = sqrt(d.x * d.x + d.y * d.y), share = rho > 0.0 ? half.x / rho : 0.0;
-    return (ss_vec3){share * d.x, share * d.y, copysign(half.z, d.z)};
-}
 
 /* Of the inner parallel body: p(d) - r d/|d| with p = D^2 d / |D d|. */
 static ss_vec3 ellipsoid_support(ss_vec3 half, double radius, ss_vec3 d)
@@ -131,11 +116,6 @@ static int climb(const ss_hull *hull, ss_vec3 d)
 
 #define CLIMB_FROM 48 /* corners: below, looking at all of them is faster */
 
-static int hull_support(const ss_hull *hull, ss_vec3 d)
-{
-    return hull->vertex_count < CLIMB_FROM ? farthest(hull->vertex, hull->vertex_count, d) : climb(hull, d);
-}
-
 static ss_vec3 local_support(const ss_convex *convex, ss_vec3 d)
 {
     ss_vec3 half = convex->half;
@@ -144,12 +124,17 @@ static ss_vec3 local_support(const ss_convex *convex, ss_vec3 d)
         return (ss_vec3){0.0, 0.0, copysign(half.z, d.z)};
     case SS_CORE_BOX:
         return (ss_vec3){copysign(half.x, d.x), copysign(half.y, d.y), copysign(half.z, d.z)};
-    case SS_CORE_CYLINDER:
-        return cylinder_support(half, d);
+    case SS_CORE_CYLINDER: {
+        double rho = sqrt(d.x * d.x + d.y * d.y), share = rho > 0.0 ? half.x / rho : 0.0;
+        return (ss_vec3){share * d.x, share * d.y, copysign(half.z, d.z)};
+    }
     case SS_CORE_ELLIPSOID:
         return ellipsoid_support(half, convex->radius, d);
-    case SS_CORE_HULL:
-        return convex->hull->vertex[hull_support(convex->hull, d)];
+    case SS_CORE_HULL: {
+        const ss_hull *hull = convex->hull;
+        bool few = hull->vertex_count < CLIMB_FROM;
+        return hull->vertex[few ? farthest(hull->vertex, hull->vertex_count, d) : climb(hull, d)];
+    }
     default:
         return (ss_vec3){0.0, 0.0, 0.0};
     }

@@ -155,15 +155,6 @@ static double reach(const ss_convex *convex, ss_vec3 direction)
     return ss_vec3_dot(direction, ss_convex_support(convex, direction)) + convex->radius;
 }
 
-static void place_in_world(const ss_placed_shape *surface, ss_vec3 centre, ss_manifold *manifold)
-{
-    for (int i = 0; i < manifold->count; i++) {
-        ss_contact_point *p = &manifold->points[i];
-        ss_vec3_store(ss_vec3_add(centre, ss_placed_turn(surface, ss_vec3_load(p->point))), p->point);
-        ss_vec3_store(ss_placed_turn(surface, ss_vec3_load(p->normal)), p->normal);
-    }
-}
-
 void ss_collide_convex_surface(const ss_placed_shape *a, const ss_placed_shape *b, double margin,
                                ss_manifold *manifold)
 {
@@ -185,5 +176,12 @@ void ss_collide_convex_surface(const ss_placed_shape *a, const ss_placed_shape *
                    -reach(&s.convex, ss_vec3_negate(z)) - margin};
     ss_surface_visit(&surface, ss_vec3_add(low, s.centre), ss_vec3_add(high, s.centre), meet, &s);
     *manifold = s.front.count > 0 ? s.front : s.deep;
-    place_in_world(b, ss_placed_position(a), manifold);
+
+    // From the surface's frame to the world.
+    for (int i = 0; i < manifold->count; i++) {
+        ss_contact_point *p = &manifold->points[i];
+        ss_vec3 from_centre = ss_placed_turn(b, ss_vec3_load(p->point));
+        ss_vec3_store(ss_vec3_add(ss_placed_position(a), from_centre), p->point);
+        ss_vec3_store(ss_placed_turn(b, ss_vec3_load(p->normal)), p->normal);
+    }
 }

@@ -25,19 +25,6 @@ static ss_vec3 combine(const ss_simplex *simplex)
     return v;
 }
 
-static void nearest_of_segment(ss_simplex *simplex)
-{
-    ss_vec3 a = simplex->point[0].w, ab = ss_vec3_subtract(simplex->point[1].w, a);
-    double length2 = ss_vec3_dot(ab, ab);
-    double t = length2 > 0.0 ? -ss_vec3_dot(a, ab) / length2 : 0.0;
-    if (t <= 0.0)
-        keep(simplex, (int[]){0}, (double[]){1.0}, 1);
-    else if (t >= 1.0)
-        keep(simplex, (int[]){1}, (double[]){1.0}, 1);
-    else
-        keep(simplex, (int[]){0, 1}, (double[]){1.0 - t, t}, 2);
-}
-
 /* The triangle's normal, as long as twice its area, from its two shorter edges: needles, as round bodies make
  * them, keep an accurate one. */
 static ss_vec3 area_normal(ss_vec3 a, ss_vec3 b, ss_vec3 c)
@@ -76,25 +63,22 @@ static void nearest_of_triangle(ss_simplex *simplex)
         keep(simplex, (int[]){0, 1, 2}, (double[]){of_a / sum, of_b / sum, of_c / sum}, 3);
 }
 
-/* Is the origin on the other side of the face (i, j, k) than the corner l? A flat tetrahedron has
- * no sides: yes. */
-static bool beyond(const ss_difference *point, int i, int j, int k, int l)
-{
-    ss_vec3 normal =
-        ss_vec3_cross(ss_vec3_subtract(point[j].w, point[i].w), ss_vec3_subtract(point[k].w, point[i].w));
-    double origin = -ss_vec3_dot(normal, point[i].w);
-    double corner = ss_vec3_dot(normal, ss_vec3_subtract(point[l].w, point[i].w));
-    return origin * corner <= 0.0;
-}
-
 /* Which faces the origin is beyond is not reliable in a flat tetrahedron, as round bodies make them. So all
  * of them are tried, unless the origin seems to be inside and is not known to be outside. */
 static void nearest_of_tetrahedron(ss_simplex *simplex, bool outside)
 {
     static const int face[4][4] = {{0, 1, 2, 3}, {0, 2, 3, 1}, {0, 1, 3, 2}, {1, 2, 3, 0}};
-    for (int f = 0; f < 4 && !outside; f++)
-        outside = beyond(simplex->point, face[f][0], face[f][1], face[f][2], face[f][3]);
+
+    // Beyond a face: on the other side of it than the fourth corner. A flat tetrahedron has no sides: yes.
+    for (int f = 0; f < 4 && !outside; f++) {
+        ss_vec3 i = simplex->point[face[f][0]].w, j = simplex->point[face[f][1]].w,
+                k = simplex->point[face[f][2]].w, l = simplex->point[face[f][3]].w;
+        ss_vec3 normal = ss_vec3_cross(ss_vec3_subtract(j, i), ss_vec3_subtract(k, i));
+        double origin = -ss_vec3_dot(normal, i), corner = ss_vec3_dot(normal, ss_vec3_subtract(l, i));
+        outside = origin * corner <= 0.0;
+    }
     if (!outside) return;
+
     ss_simplex best = *simplex;
     double least = INFINITY;
     for (int f = 0; f < 4; f++) {
@@ -116,9 +100,18 @@ static ss_vec3 nearest(ss_simplex *simplex, bool outside)
     case 1:
         simplex->weight[0] = 1.0;
         break;
-    case 2:
-        nearest_of_segment(simplex);
+    case 2: {
+        ss_vec3 a = simplex->point[0].w, ab = ss_vec3_subtract(simplex->point[1].w, a);
+        double length2 = ss_vec3_dot(ab, ab);
+        double t = length2 > 0.0 ? -ss_vec3_dot(a, ab) / length2 : 0.0;
+        if (t <= 0.0)
+            keep(simplex, (int[]){0}, (double[]){1.0}, 1);
+        else if (t >= 1.0)
+            keep(simplex, (int[]){1}, (double[]){1.0}, 1);
+        else
+            keep(simplex, (int[]){0, 1}, (double[]){1.0 - t, t}, 2);
         break;
+    }
     case 3:
         nearest_of_triangle(simplex);
         break;

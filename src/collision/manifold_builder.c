@@ -21,17 +21,6 @@ void ss_manifold_builder_restart(ss_manifold_builder *builder)
     builder->crowded = false;
 }
 
-static bool is_new(const ss_manifold_builder *builder, const ss_contact_point *point)
-{
-    for (int i = 0; i < builder->manifold->count; i++) {
-        const ss_contact_point *other = &builder->manifold->points[i];
-        ss_vec3 between = ss_vec3_subtract(ss_vec3_load(other->point), ss_vec3_load(point->point));
-        if (other->feature == point->feature) return false;
-        if (ss_vec3_dot(between, between) < builder->apart * builder->apart) return false;
-    }
-    return true;
-}
-
 /* How far a point lies out in direction k of the SS_MANIFOLD_MOST - 1 around the contact normal; place 0 is
  * for the deepest point. */
 static double reach(const ss_contact_point *point, int k, const ss_contact_point *first)
@@ -44,31 +33,10 @@ static double reach(const ss_contact_point *point, int k, const ss_contact_point
     return ss_vec3_dot(direction, ss_vec3_load(point->point));
 }
 
-static void become_crowded(ss_manifold_builder *builder)
-{
-    const ss_manifold all = *builder->manifold;
-    for (int k = 0; k < SS_MANIFOLD_MOST; k++) {
-        int best = 0;
-        for (int i = 1; i < all.count; i++)
-            if (reach(&all.points[i], k, &all.points[0]) > reach(&all.points[best], k, &all.points[0]))
-                best = i;
-        builder->manifold->points[k] = all.points[best];
-    }
-    builder->crowded = true;
-}
-
-static void squeeze_in(ss_manifold_builder *builder, const ss_contact_point *point)
-{
-    if (!builder->crowded) become_crowded(builder);
-    for (int k = 0; k < SS_MANIFOLD_MOST; k++) {
-        ss_contact_point *held = &builder->manifold->points[k];
-        if (reach(point, k, point) > reach(held, k, point)) *held = *point;
-    }
-}
-
 void ss_manifold_builder_add(ss_manifold_builder *builder, ss_vec3 point, ss_vec3 normal, double gap,
                              ss_feature first, ss_feature second)
 {
+    ss_manifold *manifold = builder->manifold;
     if (!(gap - builder->round <= builder->margin)) return;
     point = ss_vec3_add_scaled(point, -0.5 * builder->round, normal);
     ss_contact_point made = {
@@ -77,12 +45,36 @@ void ss_manifold_builder_add(ss_manifold_builder *builder, ss_vec3 point, ss_vec
     };
     ss_vec3_store(ss_vec3_add(builder->shift, ss_mat3_apply(builder->turn, point)), made.point);
     ss_vec3_store(ss_mat3_apply(builder->turn, builder->flip ? ss_vec3_negate(normal) : normal), made.normal);
-    if (builder->apart > 0.0 && !is_new(builder, &made)) return;
+
+    /* Points of one feature, or too near to each other, are one. */
+    for (int i = 0; i < manifold->count && builder->apart > 0.0; i++) {
+        const ss_contact_point *other = &manifold->points[i];
+        ss_vec3 between = ss_vec3_subtract(ss_vec3_load(other->point), ss_vec3_load(made.point));
+        if (other->feature == made.feature) return;
+        if (ss_vec3_dot(between, between) < builder->apart * builder->apart) return;
+    }
     if (gap < builder->deepest) builder->deepest = gap;
-    if (builder->manifold->count < SS_MANIFOLD_MOST)
-        builder->manifold->points[builder->manifold->count++] = made;
-    else
-        squeeze_in(builder, &made);
+    if (manifold->count < SS_MANIFOLD_MOST) {
+        manifold->points[manifold->count++] = made;
+        return;
+    }
+
+    /* One too many: from now on, each place holds the outermost point of a direction. */
+    if (!builder->crowded) {
+        const ss_manifold all = *manifold;
+        for (int k = 0; k < SS_MANIFOLD_MOST; k++) {
+            int best = 0;
+            for (int i = 1; i < all.count; i++)
+                if (reach(&all.points[i], k, &all.points[0]) > reach(&all.points[best], k, &all.points[0]))
+                    best = i;
+            manifold->points[k] = all.points[best];
+        }
+        builder->crowded = true;
+    }
+    for (int k = 0; k < SS_MANIFOLD_MOST; k++) {
+        ss_contact_point *held = &manifold->points[k];
+        if (reach(&made, k, &made) > reach(held, k, &made)) *held = made;
+    }
 }
 
 /* One point may be the outermost in several directions. */

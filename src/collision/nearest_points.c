@@ -69,21 +69,6 @@ static void add_round_sides(const ss_convex *a, const ss_convex *b, candidates *
     add_across_axis(b, normal, list);
 }
 
-static void escape(const ss_convex *a, const ss_convex *b, const ss_gjk *nearest, ss_nearest_points *approach)
-{
-    candidates list = {.count = 0};
-    add(&list, nearest->normal);
-    add_flat_faces(a, &list);
-    add_flat_faces(b, &list);
-    add_round_sides(a, b, &list);
-    ss_escape way = ss_epa_escape(a, b, &nearest->simplex, list.normal, list.count);
-    approach->gap = way.gap;
-    approach->normal = way.normal;
-    ss_vec3 on_a = ss_vec3_add_scaled(way.on_a, a->radius, way.normal);
-    ss_vec3 on_b = ss_vec3_add_scaled(way.on_b, -b->radius, way.normal);
-    approach->point = ss_vec3_scale(0.5, ss_vec3_add(on_a, on_b));
-}
-
 bool ss_convex_nearest_points(const ss_convex *a, const ss_convex *b, double margin,
                               ss_nearest_points *approach)
 {
@@ -91,8 +76,20 @@ bool ss_convex_nearest_points(const ss_convex *a, const ss_convex *b, double mar
     ss_gjk nearest;
     ss_gjk_distance(a, b, margin + radii, &nearest);
     if (nearest.distance - radii > margin) return false;
+
+    /* They touch or overlap: out by the shortest way, which most often is along a face or a round side. */
     if (nearest.distance <= TOUCHING * (a->size + b->size)) {
-        escape(a, b, &nearest, approach);
+        candidates list = {.count = 0};
+        add(&list, nearest.normal);
+        add_flat_faces(a, &list);
+        add_flat_faces(b, &list);
+        add_round_sides(a, b, &list);
+        ss_escape way = ss_epa_escape(a, b, &nearest.simplex, list.normal, list.count);
+        approach->gap = way.gap;
+        approach->normal = way.normal;
+        ss_vec3 on_a = ss_vec3_add_scaled(way.on_a, a->radius, way.normal);
+        ss_vec3 on_b = ss_vec3_add_scaled(way.on_b, -b->radius, way.normal);
+        approach->point = ss_vec3_scale(0.5, ss_vec3_add(on_a, on_b));
         return approach->gap <= margin;
     }
     approach->gap = nearest.distance - radii;

@@ -46,72 +46,50 @@ static double cross2(double ax, double ay, double bx, double by)
 
 /* ---- outlines --------------------------------------------------------------------------------------- */
 
-/* The plane of a polygon by Newell's formula, which takes all corners into account. */
-static void fit_plane(const ss_vec3 *p, int count, outline *shape)
-{
-    ss_vec3 n = {0.0, 0.0, 0.0}, mean = {0.0, 0.0, 0.0};
-    for (int i = 0; i < count; i++) {
-        n = ss_vec3_add(
-            n, ss_vec3_cross(ss_vec3_subtract(p[i], p[0]), ss_vec3_subtract(p[(i + 1) % count], p[0])));
-        mean = ss_vec3_add_scaled(mean, 1.0 / count, p[i]);
-    }
-    shape->slope_x = n.z != 0.0 ? -n.x / n.z : 0.0;
-    shape->slope_y = n.z != 0.0 ? -n.y / n.z : 0.0;
-    shape->height = mean.z - shape->slope_x * mean.x - shape->slope_y * mean.y;
-}
-
-static void fit_line(const ss_vec3 *p, outline *shape)
-{
-    double dx = p[1].x - p[0].x, dy = p[1].y - p[0].y, length2 = dx * dx + dy * dy;
-    double rise = length2 > 0.0 ? (p[1].z - p[0].z) / length2 : 0.0;
-    shape->slope_x = rise * dx;
-    shape->slope_y = rise * dy;
-    shape->height = p[0].z - shape->slope_x * p[0].x - shape->slope_y * p[0].y;
-}
-
-static double area(const loop *shape)
-{
-    double sum = 0.0;
-    const corner *c = shape->corners;
-    for (int i = 1; i + 1 < shape->count; i++)
-        sum += cross2(c[i].x - c[0].x, c[i].y - c[0].y, c[i + 1].x - c[0].x, c[i + 1].y - c[0].y);
-    return sum;
-}
-
-static void reverse(loop *shape)
-{
-    for (int i = 0, j = shape->count - 1; i < j; i++, j--) {
-        corner held = shape->corners[i];
-        shape->corners[i] = shape->corners[j];
-        shape->corners[j] = held;
-    }
-}
-
-/* An edge has the id of its first corner, in the order of the feature. */
-static void name_lines(loop *shape, bool reversed, uint32_t offset)
-{
-    for (int i = 0; i < shape->count; i++) {
-        int first = reversed ? (i + 1) % shape->count : i;
-        shape->corners[i].line = shape->corners[first].id + offset;
-    }
-}
-
 /* Counter-clockwise in the view. */
 static void draw(const view *v, const ss_support_feature *facing, uint32_t line_offset, outline *shape)
 {
     ss_vec3 p[SS_SUPPORT_FEATURE_MOST];
-    shape->loop.count = facing->count;
-    for (int i = 0; i < facing->count; i++) {
+    int count = facing->count;
+    corner *c = shape->loop.corners;
+    shape->loop.count = count;
+    for (int i = 0; i < count; i++) {
         p[i] = in_view(v, facing->point[i]);
-        shape->loop.corners[i] = (corner){p[i].x, p[i].y, facing->id[i], 0};
+        c[i] = (corner){p[i].x, p[i].y, facing->id[i], 0};
     }
-    if (facing->count > 2)
-        fit_plane(p, facing->count, shape);
-    else
-        fit_line(p, shape);
-    bool reversed = facing->count > 2 && area(&shape->loop) < 0.0;
-    if (reversed) reverse(&shape->loop);
-    name_lines(&shape->loop, reversed, line_offset);
+
+    /* Its plane: of a polygon by Newell's formula, which takes all corners into account; of a segment level
+     * across it. */
+    if (count > 2) {
+        ss_vec3 n = {0.0, 0.0, 0.0}, mean = {0.0, 0.0, 0.0};
+        for (int i = 0; i < count; i++) {
+            n = ss_vec3_add(
+                n, ss_vec3_cross(ss_vec3_subtract(p[i], p[0]), ss_vec3_subtract(p[(i + 1) % count], p[0])));
+            mean = ss_vec3_add_scaled(mean, 1.0 / count, p[i]);
+        }
+        shape->slope_x = n.z != 0.0 ? -n.x / n.z : 0.0;
+        shape->slope_y = n.z != 0.0 ? -n.y / n.z : 0.0;
+        shape->height = mean.z - shape->slope_x * mean.x - shape->slope_y * mean.y;
+    } else {
+        double dx = p[1].x - p[0].x, dy = p[1].y - p[0].y, length2 = dx * dx + dy * dy;
+        double rise = length2 > 0.0 ? (p[1].z - p[0].z) / length2 : 0.0;
+        shape->slope_x = rise * dx;
+        shape->slope_y = rise * dy;
+        shape->height = p[0].z - shape->slope_x * p[0].x - shape->slope_y * p[0].y;
+    }
+
+    double area = 0.0;
+    for (int i = 1; i + 1 < count; i++)
+        area += cross2(c[i].x - c[0].x, c[i].y - c[0].y, c[i + 1].x - c[0].x, c[i + 1].y - c[0].y);
+    bool reversed = count > 2 && area < 0.0;
+    for (int i = 0, j = count - 1; reversed && i < j; i++, j--) {
+        corner held = c[i];
+        c[i] = c[j];
+        c[j] = held;
+    }
+
+    /* An edge has the id of its first corner, in the order of the feature. */
+    for (int i = 0; i < count; i++) c[i].line = c[reversed ? (i + 1) % count : i].id + line_offset;
 }
 
 static double height_at(const outline *shape, double x, double y)
@@ -138,13 +116,6 @@ static double left_of(const border *l, const corner *c)
     return l->a * c->x + l->b * c->y + l->c;
 }
 
-static corner cut(const corner *p, double left_p, const corner *q, double left_q, uint32_t line)
-{
-    double t = left_p / (left_p - left_q);
-    return (corner){p->x + t * (q->x - p->x), p->y + t * (q->y - p->y),
-                    SS_PATCH_CROSSING | p->line << SS_PATCH_LINE_BITS | line, p->line};
-}
-
 /* What is left of the edge from p to q. Two corners are a segment, not a polygon of two edges. */
 static void cut_off(const loop *in, const corner *p, const corner *q, double slack, loop *out)
 {
@@ -156,9 +127,12 @@ static void cut_off(const loop *in, const corner *p, const corner *q, double sla
         double left_here = left_of(&side, here), left_next = left_of(&side, next);
         if (left_here >= 0.0) out->corners[out->count++] = *here;
         if (i >= edges || (left_here >= 0.0) == (left_next >= 0.0)) continue;
-        corner made = cut(here, left_here, next, left_next, p->line);
-        if (left_here >= 0.0) made.line = p->line;
-        out->corners[out->count++] = made;
+        double t = left_here / (left_here - left_next);
+        out->corners[out->count++] =
+            (corner){.x = here->x + t * (next->x - here->x),
+                     .y = here->y + t * (next->y - here->y),
+                     .id = SS_PATCH_CROSSING | here->line << SS_PATCH_LINE_BITS | p->line,
+                     .line = left_here >= 0.0 ? p->line : here->line};
     }
 }
 
@@ -190,20 +164,6 @@ static const loop *lie_along(const view *v, const loop *a, const loop *b, loop b
 }
 
 /* ---- contacts --------------------------------------------------------------------------------------- */
-
-static void add_common(const view *v, const outline *a, const outline *b, const loop *common, double margin,
-                       ss_vec3 origin, ss_manifold *manifold)
-{
-    for (int i = 0; i < common->count; i++) {
-        const corner *c = &common->corners[i];
-        double on_a = height_at(a, c->x, c->y), on_b = height_at(b, c->x, c->y), gap = on_b - on_a;
-        if (gap > margin) continue;
-        ss_vec3 p = ss_vec3_add_scaled(v->origin, c->x, v->x);
-        p = ss_vec3_add_scaled(p, c->y, v->y);
-        p = ss_vec3_add_scaled(p, 0.5 * (on_a + on_b), v->normal);
-        ss_manifold_add(manifold, ss_vec3_add(origin, p), v->normal, gap, c->id);
-    }
-}
 
 /* A corner over a face needs no outline: it is its own contact. */
 static bool over_corner(const view *v, const ss_support_feature *corner_of, const ss_support_feature *face_of,
@@ -237,6 +197,8 @@ bool ss_convex_overlay(const ss_convex *a, const ss_convex *b, const ss_nearest_
     ss_convex_facing(b, ss_vec3_negate(v.normal), &facing_b);
     if (facing_a.count == 1) return over_corner(&v, &facing_a, &facing_b, 1.0, margin, origin, manifold);
     if (facing_b.count == 1) return over_corner(&v, &facing_b, &facing_a, -1.0, margin, origin, manifold);
+
+    /* What the outlines have in common. */
     outline shape_a, shape_b;
     loop buffer[2];
     draw(&v, &facing_a, 0, &shape_a);
@@ -248,8 +210,19 @@ bool ss_convex_overlay(const ss_convex *a, const ss_convex *b, const ss_nearest_
         common = cover_with(&v, &shape_a.loop, &shape_b.loop, buffer);
     else
         common = lie_along(&v, &shape_a.loop, &shape_b.loop, buffer);
+
+    /* Its corners are the contacts, halfway between the two. */
     int before = manifold->count;
-    add_common(&v, &shape_a, &shape_b, common, margin, origin, manifold);
+    for (int i = 0; i < common->count; i++) {
+        const corner *c = &common->corners[i];
+        double on_a = height_at(&shape_a, c->x, c->y), on_b = height_at(&shape_b, c->x, c->y),
+               gap = on_b - on_a;
+        if (gap > margin) continue;
+        ss_vec3 p = ss_vec3_add_scaled(v.origin, c->x, v.x);
+        p = ss_vec3_add_scaled(p, c->y, v.y);
+        p = ss_vec3_add_scaled(p, 0.5 * (on_a + on_b), v.normal);
+        ss_manifold_add(manifold, ss_vec3_add(origin, p), v.normal, gap, c->id);
+    }
     return manifold->count > before;
 }
 

@@ -46,27 +46,6 @@ void ss_collide_plane_ellipsoid(const ss_placed_shape *a, const ss_placed_shape 
 
 /* ---- plane and cylinder ----------------------------------------------------------------------------- */
 
-/* The direction from the axis to the lowest line of the side. A cylinder that stands within 1e-6 rad of
- * upright has none that means anything: its own x axis, so that the points do not wander. */
-static ss_vec3 lowest_side(const ss_placed_shape *cylinder, ss_vec3 up)
-{
-    ss_vec3 axis = ss_placed_axis(cylinder, 2);
-    ss_vec3 across = ss_vec3_add_scaled(up, -ss_vec3_dot(up, axis), axis);
-    double sine;
-    ss_vec3 direction = ss_vec3_normalise(ss_vec3_negate(across), &sine);
-    return sine > 1e-6 ? direction : ss_placed_axis(cylinder, 0);
-}
-
-/* Four points are enough to stand on: drops the highest of five. */
-static void keep_four(ss_manifold *manifold)
-{
-    if (manifold->count <= 4) return;
-    int highest = 0;
-    for (int i = 1; i < manifold->count; i++)
-        if (manifold->points[i].gap > manifold->points[highest].gap) highest = i;
-    manifold->points[highest] = manifold->points[--manifold->count];
-}
-
 /* The lowest point of either rim, and of the lower rim three more, a right angle apart. */
 void ss_collide_plane_cylinder(const ss_placed_shape *a, const ss_placed_shape *b, double margin,
                                ss_manifold *manifold)
@@ -74,7 +53,14 @@ void ss_collide_plane_cylinder(const ss_placed_shape *a, const ss_placed_shape *
     manifold->count = 0;
     ss_segment core = ss_placed_segment(b);
     double radius = b->shape->size[0];
-    ss_vec3 up = ss_placed_axis(a, 2), down = lowest_side(b, up), across = ss_vec3_cross(core.axis, down);
+
+    /* The direction from the axis to the lowest line of the side. A cylinder that stands within 1e-6 rad of
+     * upright has none that means anything: its own x axis, so that the points do not wander. */
+    ss_vec3 up = ss_placed_axis(a, 2);
+    ss_vec3 tilt = ss_vec3_add_scaled(up, -ss_vec3_dot(up, core.axis), core.axis);
+    double sine;
+    ss_vec3 lowest = ss_vec3_normalise(ss_vec3_negate(tilt), &sine);
+    ss_vec3 down = sine > 1e-6 ? lowest : ss_placed_axis(b, 0), across = ss_vec3_cross(core.axis, down);
     bool top_is_lower = ss_vec3_dot(core.axis, up) < 0.0;
     for (int top = 0; top < 2; top++) {
         ss_vec3 cap = ss_segment_at(core, top ? core.half : -core.half);
@@ -85,5 +71,11 @@ void ss_collide_plane_cylinder(const ss_placed_shape *a, const ss_placed_shape *
         touch_plane(a, ss_vec3_add_scaled(cap, -radius, down), margin, feature + 2, manifold);
         touch_plane(a, ss_vec3_add_scaled(cap, -radius, across), margin, feature + 3, manifold);
     }
-    keep_four(manifold);
+
+    /* Four points are enough to stand on: the highest of five goes. */
+    if (manifold->count <= 4) return;
+    int highest = 0;
+    for (int i = 1; i < manifold->count; i++)
+        if (manifold->points[i].gap > manifold->points[highest].gap) highest = i;
+    manifold->points[highest] = manifold->points[--manifold->count];
 }

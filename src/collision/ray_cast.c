@@ -81,14 +81,6 @@ static stay in_cylinder(const ss_ray_segment *ray, double radius, double length)
     return both(in_tube(ray, radius), in_slab(ray, (ss_vec3){0.0, 0.0, 1.0}, 0.5 * length));
 }
 
-static stay in_capsule(const ss_ray_segment *ray, double radius, double length)
-{
-    stay middle = in_cylinder(ray, radius, length);
-    stay low = in_ball(ray, (ss_vec3){0.0, 0.0, -0.5 * length}, radius);
-    stay high = in_ball(ray, (ss_vec3){0.0, 0.0, 0.5 * length}, radius);
-    return either(middle, either(low, high));
-}
-
 /* In coordinates in which it is the unit ball. */
 static stay in_ellipsoid(const ss_ray_segment *ray, const double half[3])
 {
@@ -100,21 +92,6 @@ static stay in_ellipsoid(const ss_ray_segment *ray, const double half[3])
     return s;
 }
 
-static stay in_box(const ss_ray_segment *ray, const double size[3])
-{
-    stay s = in_slab(ray, (ss_vec3){1.0, 0.0, 0.0}, 0.5 * size[0]);
-    s = both(s, in_slab(ray, (ss_vec3){0.0, 1.0, 0.0}, 0.5 * size[1]));
-    return both(s, in_slab(ray, (ss_vec3){0.0, 0.0, 1.0}, 0.5 * size[2]));
-}
-
-static stay in_hull(const ss_ray_segment *ray, const ss_hull *hull)
-{
-    stay s = everywhere;
-    for (int f = 0; f < hull->face_count; f++)
-        s = both(s, in_half_space(ray, hull->face[f].normal, hull->face[f].offset));
-    return s;
-}
-
 static stay in_shape(const ss_ray_segment *ray, const ss_placed_shape *shape)
 {
     const double *size = shape->shape->size;
@@ -123,16 +100,28 @@ static stay in_shape(const ss_ray_segment *ray, const ss_placed_shape *shape)
         return in_ball(ray, (ss_vec3){0.0, 0.0, 0.0}, size[0]);
     case SS_PLANE:
         return in_half_space(ray, (ss_vec3){0.0, 0.0, 1.0}, 0.0);
-    case SS_BOX:
-        return in_box(ray, size);
-    case SS_CAPSULE:
-        return in_capsule(ray, size[0], size[1]);
+    case SS_BOX: {
+        stay s = in_slab(ray, (ss_vec3){1.0, 0.0, 0.0}, 0.5 * size[0]);
+        s = both(s, in_slab(ray, (ss_vec3){0.0, 1.0, 0.0}, 0.5 * size[1]));
+        return both(s, in_slab(ray, (ss_vec3){0.0, 0.0, 1.0}, 0.5 * size[2]));
+    }
+    case SS_CAPSULE: {
+        stay middle = in_cylinder(ray, size[0], size[1]);
+        stay low = in_ball(ray, (ss_vec3){0.0, 0.0, -0.5 * size[1]}, size[0]);
+        stay high = in_ball(ray, (ss_vec3){0.0, 0.0, 0.5 * size[1]}, size[0]);
+        return either(middle, either(low, high));
+    }
     case SS_CYLINDER:
         return in_cylinder(ray, size[0], size[1]);
     case SS_ELLIPSOID:
         return in_ellipsoid(ray, size);
-    default:
-        return in_hull(ray, shape->geometry->hull);
+    default: {
+        const ss_hull *hull = shape->geometry->hull;
+        stay s = everywhere;
+        for (int f = 0; f < hull->face_count; f++)
+            s = both(s, in_half_space(ray, hull->face[f].normal, hull->face[f].offset));
+        return s;
+    }
     }
 }
 

@@ -69,46 +69,38 @@ static walk start_walk(double origin, double direction, double at, double spacin
     return w;
 }
 
-static bool enters_footprint(const ss_heightfield *field, const ss_ray_segment *ray, double *at)
+static bool hits_heights(const ss_surface *surface, ss_ray_segment *ray, ss_vec3 *normal)
 {
+    const ss_heightfield *field = surface->heights;
+
+    /* Where the ray comes over the grid, if it does. */
     double half[2] = {0.5 * (field->nx - 1) * field->dx, 0.5 * (field->ny - 1) * field->dy};
     double origin[2] = {ray->origin.x, ray->origin.y}, direction[2] = {ray->direction.x, ray->direction.y};
-    double enter = 0.0, leave = ray->most;
+    double at = 0.0, leave = ray->most;
     for (int k = 0; k < 2; k++) {
         if (direction[k] == 0.0 && fabs(origin[k]) > half[k]) return false;
         if (direction[k] == 0.0) continue;
         double one = (-half[k] - origin[k]) / direction[k], two = (half[k] - origin[k]) / direction[k];
-        enter = fmax(enter, fmin(one, two));
+        at = fmax(at, fmin(one, two));
         leave = fmin(leave, fmax(one, two));
     }
-    *at = enter;
-    return enter <= leave;
-}
-
-/* Solid below: where the ray comes over the grid it may be under the ground already. */
-static bool is_under(const ss_surface *surface, int cell, ss_vec3 p)
-{
-    for (int k = 0; k < 2; k++) {
-        ss_surface_triangle t = ss_surface_get(surface, 2 * cell + k);
-        ss_ray_segment down = {{p.x, p.y, surface->heights->high}, {0.0, 0.0, -1.0}, INFINITY};
-        double distance;
-        if (hits_triangle(&down, &t, &distance)) return p.z < surface->heights->high - distance;
-    }
-    return false;
-}
-
-static bool hits_heights(const ss_surface *surface, ss_ray_segment *ray, ss_vec3 *normal)
-{
-    const ss_heightfield *field = surface->heights;
-    double at;
-    if (!enters_footprint(field, ray, &at)) return false;
+    if (!(at <= leave)) return false;
     walk x = start_walk(ray->origin.x, ray->direction.x, at, field->dx, field->nx);
     walk y = start_walk(ray->origin.y, ray->direction.y, at, field->dy, field->ny);
-    if (is_under(surface, y.cell * x.cells + x.cell, ss_vec3_add_scaled(ray->origin, at, ray->direction))) {
+
+    /* Solid below: it may be under the ground already, which a look straight down tells. */
+    ss_vec3 p = ss_vec3_add_scaled(ray->origin, at, ray->direction);
+    ss_ray_segment down = {{p.x, p.y, field->high}, {0.0, 0.0, -1.0}, INFINITY};
+    for (int k = 0; k < 2; k++) {
+        ss_surface_triangle triangle = ss_surface_get(surface, 2 * (y.cell * x.cells + x.cell) + k);
+        double distance;
+        if (!hits_triangle(&down, &triangle, &distance)) continue;
+        if (!(p.z < field->high - distance)) break;
         ray->most = at;
         *normal = ss_vec3_negate(ray->direction);
         return true;
     }
+
     while (x.cell >= 0 && x.cell < x.cells && y.cell >= 0 && y.cell < y.cells) {
         int cell = y.cell * x.cells + x.cell;
         bool found = try_triangle(surface, 2 * cell, ray, normal);

@@ -22,31 +22,6 @@ typedef struct choice {
 
 /* ---- the patch -------------------------------------------------------------------------------------- */
 
-/* Grows with the angle from the x axis, from -2 to 2. */
-static double turn_of(double x, double y)
-{
-    double sum = fabs(x) + fabs(y), part = sum > 0.0 ? x / sum : 0.0;
-    return y < 0.0 ? part - 1.0 : 1.0 - part;
-}
-
-/* The points that share the normal of point `first`, the deepest, and are not done; they are then. */
-static void collect(const ss_manifold *manifold, int first, bool *done, patch *p)
-{
-    ss_vec3 normal = ss_vec3_load(manifold->points[first].normal), t1, t2;
-    ss_vec3 origin = ss_vec3_load(manifold->points[first].point);
-    ss_vec3_tangents(normal, &t1, &t2);
-    p->count = p->deepest = 0;
-    p->reach = 0.0;
-    for (int i = 0; i < manifold->count; i++) {
-        if (done[i] || ss_vec3_dot(normal, ss_vec3_load(manifold->points[i].normal)) < 0.95) continue;
-        ss_vec3 from = ss_vec3_subtract(ss_vec3_load(manifold->points[i].point), origin);
-        p->index[p->count] = i;
-        p->x[p->count] = ss_vec3_dot(t1, from);
-        p->y[p->count++] = ss_vec3_dot(t2, from);
-        done[i] = true;
-    }
-}
-
 /* Sorts by angle around the middle, and finds the deepest point again. */
 static void sort_by_angle(patch *p, int deepest)
 {
@@ -58,7 +33,11 @@ static void sort_by_angle(patch *p, int deepest)
 
     for (int i = 0; i < p->count; i++) {
         int index = p->index[i], k = i;
-        double x = p->x[i], y = p->y[i], angle = turn_of(x - middle_x, y - middle_y);
+        double x = p->x[i], y = p->y[i], from_x = x - middle_x, from_y = y - middle_y;
+
+        // grows with the angle from the x axis, from -2 to 2
+        double sum = fabs(from_x) + fabs(from_y), part = sum > 0.0 ? from_x / sum : 0.0;
+        double angle = from_y < 0.0 ? part - 1.0 : 1.0 - part;
         for (; k > 0 && angle < p->angle[k - 1]; k--) {
             p->index[k] = p->index[k - 1];
             p->x[k] = p->x[k - 1];
@@ -151,9 +130,23 @@ void ss_manifold_reduce(ss_manifold *manifold, int most)
                 deepest = i;
         if (deepest < 0) break;
 
-        // Of the patch around it, all points, or the best polygon.
+        // The patch around it: the points that share its normal and are not done; they are then.
         patch p;
-        collect(manifold, deepest, done, &p);
+        ss_vec3 normal = ss_vec3_load(manifold->points[deepest].normal), t1, t2;
+        ss_vec3 origin = ss_vec3_load(manifold->points[deepest].point);
+        ss_vec3_tangents(normal, &t1, &t2);
+        p.count = p.deepest = 0;
+        p.reach = 0.0;
+        for (int i = 0; i < manifold->count; i++) {
+            if (done[i] || ss_vec3_dot(normal, ss_vec3_load(manifold->points[i].normal)) < 0.95) continue;
+            ss_vec3 from = ss_vec3_subtract(ss_vec3_load(manifold->points[i].point), origin);
+            p.index[p.count] = i;
+            p.x[p.count] = ss_vec3_dot(t1, from);
+            p.y[p.count++] = ss_vec3_dot(t2, from);
+            done[i] = true;
+        }
+
+        // Of it all points, or the best polygon.
         for (int i = 0; i < p.count && p.count <= most; i++) keep[p.index[i]] = true;
         if (p.count <= most) continue;
         sort_by_angle(&p, deepest);

@@ -71,20 +71,18 @@ static bool collide_side_by_side(const capsules *pair, ss_manifold *manifold)
     return true;
 }
 
-static ss_vec3 across_both(const ss_placed_shape *a, const ss_placed_shape *b)
-{
-    double sine;
-    ss_vec3 across = ss_vec3_normalise(ss_vec3_cross(ss_placed_axis(a, 2), ss_placed_axis(b, 2)), &sine);
-    return sine > 1e-7 ? across : ss_placed_axis(a, 0);
-}
-
 void ss_collide_capsule_capsule(const ss_placed_shape *a, const ss_placed_shape *b, double margin,
                                 ss_manifold *manifold)
 {
     manifold->count = 0;
-    capsules pair = {ss_placed_segment(a), ss_placed_segment(b), a->shape->size[0],
-                     b->shape->size[0],    across_both(a, b),    margin};
-    double t, s;
+    double sine, t, s;
+    ss_vec3 across = ss_vec3_normalise(ss_vec3_cross(ss_placed_axis(a, 2), ss_placed_axis(b, 2)), &sine);
+    capsules pair = {.a = ss_placed_segment(a),
+                     .b = ss_placed_segment(b),
+                     .radius_a = a->shape->size[0],
+                     .radius_b = b->shape->size[0],
+                     .fallback = sine > 1e-7 ? across : ss_placed_axis(a, 0),
+                     .margin = margin};
     ss_segments_nearest(pair.a, pair.b, &t, &s);
     collide_at(&pair, t, NEAREST, manifold);
     if (manifold->count == 0) return;

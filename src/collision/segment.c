@@ -1,29 +1,20 @@
 #include "collision/segment.h"
 
-/* The part of a beside which b lies, as parameters on a; low > high when there is none. */
-static void side_by_side(ss_segment a, ss_segment b, double *low, double *high)
-{
-    double middle = ss_segment_foot(a, b.centre);
-    double reach = b.half * fabs(ss_vec3_dot(a.axis, b.axis));
-    *low = fmax(-a.half, middle - reach);
-    *high = fmin(a.half, middle + reach);
-}
-
-static double parallel_start(ss_segment a, ss_segment b)
-{
-    double low, high;
-    side_by_side(a, b, &low, &high);
-    return ss_clamp(0.5 * (low + high), -a.half, a.half);
-}
-
 void ss_segments_nearest(ss_segment a, ss_segment b, double *on_a, double *on_b)
 {
     ss_vec3 between = ss_vec3_subtract(b.centre, a.centre);
     ss_vec3 across = ss_vec3_cross(a.axis, b.axis);
     double sine2 = ss_vec3_dot(across, across);
-    // Below 1e-7 rad the crossing point is no longer determined by the data.
-    double t =
-        sine2 > 1e-14 ? ss_vec3_dot(ss_vec3_cross(between, b.axis), across) / sine2 : parallel_start(a, b);
+    double t;
+    if (sine2 > 1e-14) {
+        t = ss_vec3_dot(ss_vec3_cross(between, b.axis), across) / sine2;
+    } else {
+        // Below 1e-7 rad the crossing point is no longer determined by the data: the middle of the part of a
+        // beside which b lies.
+        double middle = ss_segment_foot(a, b.centre), reach = b.half * fabs(ss_vec3_dot(a.axis, b.axis));
+        double low = fmax(-a.half, middle - reach), high = fmin(a.half, middle + reach);
+        t = 0.5 * (low + high);
+    }
     t = ss_clamp(t, -a.half, a.half);
     double s = ss_clamp(ss_segment_foot(b, ss_segment_at(a, t)), -b.half, b.half);
     // One more turn is exact: after s was clamped, the best t is the foot of that point, clamped.

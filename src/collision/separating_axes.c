@@ -15,29 +15,25 @@ static double inner_radius(const ss_hull *hull)
     return radius > 0.0 ? radius : 0.0;
 }
 
-/* The face whose plane is farthest below a point. */
-static int face_below(const ss_hull *hull, ss_vec3 point)
-{
-    int best = 0;
-    double most = -INFINITY;
-    for (int f = 0; f < hull->face_count; f++) {
-        double height = ss_vec3_dot(hull->face[f].normal, point) - hull->face[f].offset;
-        if (height > most) {
-            most = height;
-            best = f;
-        }
-    }
-    return best;
-}
-
-/* The face of `hull` that is farthest from `other`, whose frame goes to the hull's by turn and shift. Begins
- * with the face below the other's centre, after which most others are ruled out. */
+/* The face of `hull` that is farthest from `other`, whose frame goes to the hull's by turn and
+ * shift. */
 static ss_axis farthest_face(const ss_hull *hull, const ss_hull *other, ss_mat3 turn, ss_vec3 shift,
                              double other_radius, double enough)
 {
     ss_axis best = {.separation = -INFINITY};
     ss_vec3 centre = ss_vec3_add(shift, ss_mat3_apply(turn, other->centre));
-    int first = face_below(hull, centre);
+
+    /* Begins with the face whose plane is farthest below the other's centre, after which most others are
+     * ruled out. */
+    int first = 0;
+    double most = -INFINITY;
+    for (int f = 0; f < hull->face_count; f++) {
+        double height = ss_vec3_dot(hull->face[f].normal, centre) - hull->face[f].offset;
+        if (height > most) {
+            most = height;
+            first = f;
+        }
+    }
     for (int i = -1; i < hull->face_count && best.separation <= enough; i++) {
         int f = i < 0 ? first : i;
         if (i == first || f >= hull->face_count) continue;
@@ -138,15 +134,6 @@ static inline int walk_arc(const arc *from_a, const ss_hull *b, int start, cross
     return v;
 }
 
-/* Whether n.c may be larger than `limit` for a direction n of the arc from n1 to n2: it is at most the larger
- * one of the ends, divided by the cosine of half the arc. */
-static bool arc_may_reach(ss_vec3 n1, ss_vec3 n2, ss_vec3 c, double limit)
-{
-    double at_1 = ss_vec3_dot(n1, c), at_2 = ss_vec3_dot(n2, c), most = at_1 > at_2 ? at_1 : at_2;
-    if (limit < 0.0) return true;
-    return most > 0.0 && most * most > limit * limit * 0.5 * (1.0 + ss_vec3_dot(n1, n2));
-}
-
 static ss_axis farthest_edges(const ss_hull_pair *pair, double radii, double known, double enough)
 {
     const ss_hull *a = pair->a;
@@ -155,10 +142,14 @@ static ss_axis farthest_edges(const ss_hull_pair *pair, double radii, double kno
     ss_vec3 between = ss_vec3_subtract(centre, a->centre);
     int start = 0;
     for (int e = 0; e < a->edge_count && best.separation <= enough; e++) {
-        const int *face = a->edge[e].face;
-        if (!arc_may_reach(a->face[face[0]].normal, a->face[face[1]].normal, between,
-                           best.separation + radii))
-            continue;
+        /* n.c for a direction n of the arc from n1 to n2, c between the centres, is at most the larger one of
+         * the ends, divided by the cosine of half the arc. */
+        ss_vec3 n1 = a->face[a->edge[e].face[0]].normal, n2 = a->face[a->edge[e].face[1]].normal;
+        double at_1 = ss_vec3_dot(n1, between), at_2 = ss_vec3_dot(n2, between);
+        double most = at_1 > at_2 ? at_1 : at_2, limit = best.separation + radii;
+        bool reaches =
+            limit < 0.0 || (most > 0.0 && most * most > limit * limit * 0.5 * (1.0 + ss_vec3_dot(n1, n2)));
+        if (!reaches) continue;
         arc from_a = place_arc(pair, e);
         start = walk_arc(&from_a, pair->b, start, try_edges, &best);
     }

@@ -5,15 +5,6 @@
 
 #include <stdlib.h>
 
-/* The face nearest to a point inside the box. */
-static int nearest_face(const double centre[3], const double half[3])
-{
-    int axis = 0;
-    for (int k = 1; k < 3; k++)
-        if (half[k] - fabs(centre[k]) < half[axis] - fabs(centre[axis])) axis = k;
-    return 2 * axis + (centre[axis] >= 0.0);
-}
-
 /* The box's feature that the nearest point lies on, numbered as in ss_box_hull: `side` -1, 0 or 1
  * along each axis. */
 static ss_feature box_feature(const int side[3])
@@ -42,9 +33,14 @@ static double towards_centre(const double centre[3], const double half[3], doubl
     for (int k = 0; k < 3; k++) side[k] = (centre[k] > half[k]) - (centre[k] < -half[k]);
     *feature = box_feature(side);
     if (distance > 0.0) return distance;
-    int face = nearest_face(centre, half), axis = face / 2;
-    normal[axis] = face & 1 ? 1.0 : -1.0;
-    *feature = (ss_feature){SS_FACE, face};
+
+    /* Inside: out through the nearest face. */
+    int axis = 0;
+    for (int k = 1; k < 3; k++)
+        if (half[k] - fabs(centre[k]) < half[axis] - fabs(centre[axis])) axis = k;
+    bool positive = centre[axis] >= 0.0;
+    normal[axis] = positive ? 1.0 : -1.0;
+    *feature = (ss_feature){SS_FACE, 2 * axis + positive};
     return fabs(centre[axis]) - half[axis];
 }
 

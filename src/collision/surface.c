@@ -25,22 +25,6 @@ static int triangle_of(const ss_heightfield *field, cell c)
     return 2 * (c.j * (field->nx - 1) + c.i) + c.y_side;
 }
 
-static void cell_corners(const ss_heightfield *field, int triangle, int vertex[3])
-{
-    cell c = cell_of(field, triangle);
-    int first = c.j * field->nx + c.i, opposite = first + field->nx + 1;
-    vertex[0] = first;
-    vertex[1] = c.y_side ? opposite : first + 1;
-    vertex[2] = c.y_side ? first + field->nx : opposite;
-}
-
-static int cell_neighbour(const ss_heightfield *field, int triangle, int k)
-{
-    static const int step_i[2][3] = {{0, 1, 0}, {0, 0, -1}}, step_j[2][3] = {{-1, 0, 0}, {0, 1, 0}};
-    cell c = cell_of(field, triangle);
-    return triangle_of(field, (cell){c.i + step_i[c.y_side][k], c.j + step_j[c.y_side][k], !c.y_side});
-}
-
 /* ---- both ------------------------------------------------------------------------------------------- */
 
 ss_vec3 ss_surface_vertex(const ss_surface *surface, int vertex)
@@ -54,10 +38,15 @@ ss_vec3 ss_surface_vertex(const ss_surface *surface, int vertex)
 
 static void get_corners(const ss_surface *surface, int triangle, int vertex[3])
 {
-    if (surface->triangles)
+    if (surface->triangles) {
         for (int k = 0; k < 3; k++) vertex[k] = surface->triangles->corner[triangle][k];
-    else
-        cell_corners(surface->heights, triangle, vertex);
+        return;
+    }
+    cell c = cell_of(surface->heights, triangle);
+    int columns = surface->heights->nx, first = c.j * columns + c.i, opposite = first + columns + 1;
+    vertex[0] = first;
+    vertex[1] = c.y_side ? opposite : first + 1;
+    vertex[2] = c.y_side ? first + columns : opposite;
 }
 
 ss_surface_triangle ss_surface_get(const ss_surface *surface, int triangle)
@@ -77,17 +66,14 @@ ss_surface_triangle ss_surface_get(const ss_surface *surface, int triangle)
 
 int ss_surface_neighbour(const ss_surface *surface, int triangle, int k)
 {
-    return surface->triangles ? surface->triangles->neighbour[triangle][k]
-                              : cell_neighbour(surface->heights, triangle, k);
+    static const int step_i[2][3] = {{0, 1, 0}, {0, 0, -1}}, step_j[2][3] = {{-1, 0, 0}, {0, 1, 0}};
+    if (surface->triangles) return surface->triangles->neighbour[triangle][k];
+    cell c = cell_of(surface->heights, triangle);
+    cell next = {c.i + step_i[c.y_side][k], c.j + step_j[c.y_side][k], !c.y_side};
+    return triangle_of(surface->heights, next);
 }
 
 /* ---- visits ----------------------------------------------------------------------------------------- */
-
-static bool node_meets(const ss_tree_node *node, ss_vec3 low, ss_vec3 high)
-{
-    return low.x <= node->high[0] && high.x >= node->low[0] && low.y <= node->high[1] &&
-           high.y >= node->low[1] && low.z <= node->high[2] && high.z >= node->low[2];
-}
 
 static void visit_triangles(const ss_surface *surface, ss_vec3 low, ss_vec3 high, ss_surface_visitor *visit,
                             void *context)
@@ -97,7 +83,9 @@ static void visit_triangles(const ss_surface *surface, ss_vec3 low, ss_vec3 high
     if (mesh->node_count > 0) stack[depth++] = 0;
     while (depth > 0) {
         const ss_tree_node *node = &mesh->node[stack[--depth]];
-        if (!node_meets(node, low, high)) continue;
+        bool meets = low.x <= node->high[0] && high.x >= node->low[0] && low.y <= node->high[1] &&
+                     high.y >= node->low[1] && low.z <= node->high[2] && high.z >= node->low[2];
+        if (!meets) continue;
         for (int k = 0; k < node->count; k++) visit(surface, mesh->order[node->first + k], context);
         if (node->count > 0 || depth + 2 > SS_SURFACE_STACK) continue;
         stack[depth++] = node->first + 1;
@@ -188,13 +176,6 @@ ss_surface_edge ss_surface_look_across(const ss_surface *surface, const ss_surfa
     return rise > level ? SS_EDGE_HOLLOW : rise < -level ? SS_EDGE_OUTWARD : SS_EDGE_FLAT;
 }
 
-static bool edge_is_behind(const ss_surface *surface, const ss_surface_triangle *triangle, int k,
-                           ss_vec3 outward)
-{
-    int across = vertex_across(surface, triangle, k);
-    return across < 0 || is_behind(surface, across, triangle->corner[k], outward);
-}
-
 bool ss_surface_supports(const ss_surface *surface, const ss_surface_triangle *triangle, ss_vec3 outward)
 {
     if (ss_vec3_dot(outward, triangle->normal) < 0.0) return false;
@@ -207,8 +188,13 @@ bool ss_surface_supports(const ss_surface *surface, const ss_surface_triangle *t
         level[k] = -ss_vec3_dot(away, outward) <= ACROSS * ss_vec3_norm(away);
     }
     if (level[0] && level[1] && level[2]) return true;
-    for (int k = 0; k < 3; k++)
-        if (level[k] && level[(k + 1) % 3]) return edge_is_behind(surface, triangle, k, outward);
+
+    /* An edge is out, or a corner: what is across the edge, or all around the corner, must be behind. */
+    for (int k = 0; k < 3; k++) {
+        if (!level[k] || !level[(k + 1) % 3]) continue;
+        int across = vertex_across(surface, triangle, k);
+        return across < 0 || is_behind(surface, across, triangle->corner[k], outward);
+    }
     bool closed, open;
     if (!ring_is_behind(surface, triangle->number, triangle->vertex[top], outward, true, &closed))
         return false;
