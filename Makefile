@@ -12,7 +12,7 @@ define build
 	@cmake --build build/$(1) -j $(JOBS)
 endef
 
-.PHONY: all release library debug asan tsan fuzz octave test demo bench bench-octave bench-python bench-peers bench-recorders how-wrong node-engines bench-self siconos race-engines format check-format install wheel clean help setup setup-library setup-test
+.PHONY: all release library debug asan tsan fuzz octave test demo bench bench-octave bench-python bench-peers bench-recorders how-wrong node-engines bench-self siconos race-engines study-coordinates format check-format install wheel clean help setup setup-library setup-test
 all: release
 
 ##  build
@@ -70,6 +70,10 @@ race-engines: setup   ## compare our simulator with ODE, Bullet and MuJoCo on th
 	@tools/setup peers
 	$(call build,release)
 	@build/release/race_engines
+study-coordinates: setup ## minimal and maximal coordinates, beside MuJoCo on the same model files: study-coordinates/
+	@tools/setup peers
+	$(call build,release)
+	@tools/study-coordinates
 fuzz: setup-test      ## run each libFuzzer target of fuzz/ for FUZZ_SECONDS (default 60), with clang: build/fuzz
 	$(call build,fuzz)
 	@tools/fuzz $(FUZZ_SECONDS)

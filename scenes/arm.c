@@ -35,7 +35,8 @@ static char *model(const void *of, ss_error *err)
         "    <geom type=\"cylinder\" size=\"0.08 %g\" pos=\"0 0 %g\"/>\n",
         p->mu, p->stiffness, p->damping, 0.5 * (p->height - 0.06), 0.5 * (p->height - 0.06));
 
-    // The first hinge turns the arm about the vertical; of the others, one of three bends it sideways.
+    // The first hinge turns the arm about the vertical; of the others, one of three bends it sideways,
+    // and all are a little askew, so that it moves in space.
     for (int i = 0; i < p->links; i++) {
         if (i == 0)
             ss_text_add(&w, "<body name=\"link 0\" pos=\"0 0 %g\" euler=\"0 -0.5 0\">\n", p->height);
@@ -46,8 +47,8 @@ static char *model(const void *of, ss_error *err)
                     "  <geom type=\"capsule\" size=\"%.17g\" fromto=\"0 0 0 %.17g 0 0\"/>\n",
                     i,
                     i == 0       ? "0.4794255386042030 0 0.8775825618903728"
-                    : i % 3 == 0 ? "0 0 1"
-                                 : "0 1 0",
+                    : i % 3 == 0 ? "0 0.3 1"
+                                 : "0 1 0.1",
                     radius, length);
     }
     ss_text_add(

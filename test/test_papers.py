@@ -208,6 +208,14 @@ def test_joint_errors_drift_without_correction_and_are_bounded_with_it(values):
     assert values["without correction: velocity error, h = 0.01 s over h = 0.005 s"]["ours"] == pytest.approx(2, rel=0.1)
 
 
+def test_coordinates_agree_to_the_order_of_their_rules(values):
+    """One pendulum turns alike in both but for how a step is taken along a circle; several, to first order."""
+    values = values("coordinates")
+    order = {name.split(":")[0]: entry["ours"] for name, entry in values.items() if ": order" in name}
+    assert order.pop("pendulum") == pytest.approx(2, abs=0.1)
+    assert len(order) == 4 and all(of == pytest.approx(1, abs=0.1) for of in order.values())
+
+
 def test_newton_solvers_converge_on_every_sample(values, studies):
     values = values("spheres125")
     shares = [entry["ours"] for name, entry in values.items() if name.endswith("samples that converge")]

@@ -68,6 +68,19 @@ def test_an_own_formulation_is_judged_like_any_other(plugins, slope):
                                                        "stifness=1", code=USAGE).stderr
 
 
+@pytest.mark.parametrize("formulation", ["box-before", "springs"])
+def test_an_own_formulation_works_in_minimal_coordinates(plugins, here, formulation):
+    """It is handed contacts and joints, and does not notice which unknowns they are taken to."""
+    run("run", "quadruped", "--steps", 2, "--coordinates", "minimal", "--record", "feet.h5", "--quiet")
+    change = []
+    for kind in ("maximal", "minimal"):
+        solved = run_json("solve", "feet.h5", "--frame", 1, "--plugin", plugins["my_formulation"], "-f", formulation, "--with",
+                          f"coordinates={kind}", "--stop", "relative_energy<1e-10")["frames"][0]
+        assert solved["status"] == "converged" and value(solved, "momentum") < 1e-20
+        change.append(value(solved, "kinetic_energy_change"))
+    assert change[0] == pytest.approx(change[1], rel=1e-7)
+
+
 def test_an_own_formulation_is_converted_and_checked(plugins, slope):
     plugin = ["--plugin", plugins["my_formulation"]]
     run("convert", slope, "mine.mtx", "--frame", "0", *plugin, "-f", "box-before")

@@ -99,9 +99,26 @@ static void lose_contacts(const loss_list *to, const ss_rows *rows, const ss_ste
 static void lose_rows(const loss_list *to, const ss_cone_view *view, const ss_step_options *step, bool local)
 {
     const ss_constraints *constraints = &view->rows->frame->constraints;
-    int idle = constraints->row_count - view->rows->joint_count;
-    int soft = count_nonzero(constraints->regularization, constraints->row_count);
     if (constraints->row_count == 0) return;
+
+    /* In minimal coordinates, joints that T fulfils are in it, and springs and rotors are in M and f. */
+    int implied[3] = {0}, soft = 0;
+    for (int k = 0, row = 0; k < constraints->count; k++) {
+        int how = view->rows->minimal && constraints->implied ? constraints->implied[k] : SS_IMPLIED_NOT;
+        implied[how] += constraints->rows[k];
+        for (int end = row + constraints->rows[k]; row < end; row++)
+            soft += how == SS_IMPLIED_NOT && constraints->regularization &&
+                    constraints->regularization[row] != 0.0;
+    }
+    int left = implied[SS_IMPLIED_NOT], idle = left - view->rows->joint_count;
+    if (implied[SS_IMPLIED_BY_T])
+        lose(to, "constraints/implied", "joints of trees only as the map T (%d rows)",
+             implied[SS_IMPLIED_BY_T]);
+    if (implied[SS_IMPLIED_BY_MASS])
+        lose(to, "constraints/implied",
+             "springs, dampers and rotors of trees only as part of M and f (%d rows)",
+             implied[SS_IMPLIED_BY_MASS]);
+    if (left == 0) return;
     lose(to, "constraints/violations",
          "violation, its rate and h only as a velocity, joint error times joint_gamma = %g",
          step->joint_gamma);

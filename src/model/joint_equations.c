@@ -131,7 +131,7 @@ bool ss_joint_is_active(const ss_world *world, const ss_joint *joint)
 
 ss_joint_equation ss_joint_equation_of(const ss_joint_quantity *quantity, double sign)
 {
-    ss_joint_equation row = {.bounds = {-INFINITY, INFINITY}, .load = -1};
+    ss_joint_equation row = {.bounds = {-INFINITY, INFINITY}, .load = -1, .rotor = -1};
     for (int i = 0; i < 6 * SS_JOINT_BODIES; i++) row.jacobian[i] = sign * quantity->jacobian[i];
     return row;
 }

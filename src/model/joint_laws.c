@@ -3,6 +3,7 @@
 #include "model/world.h"
 
 #include <math.h>
+#include <string.h>
 
 /* One coordinate, and where its rows go. */
 typedef struct coordinate {
@@ -129,6 +130,7 @@ int ss_joint_add_laws(const ss_world *world, const ss_joint_pose *pose, double h
             ss_joint_equation *row = add_row(&along, 1.0);
             row->regularization = 1.0 / law->armature;
             row->time_derivative = -along.speed;
+            row->rotor = i;
         }
 
         /* Friction with a bound of its own, and friction whose bound is the load of another row. */
@@ -162,6 +164,30 @@ int ss_joint_rotors(const ss_world *world, int joint, ss_joint_equation rows[2])
         rows[count++].regularization = 1.0 / item->law[i].armature;
     }
     return count;
+}
+
+double ss_joint_rate_before(ss_world *world, int joint, int index, double h)
+{
+    const ss_joint *item = ss_world_joint(world, joint);
+    double position[SS_JOINT_BODIES][3], quaternion[SS_JOINT_BODIES][4], rate = 0.0;
+    for (int k = 0; k < item->body_count; k++) {
+        ss_body *body = ss_world_body(world, ss_joint_body(item, k));
+        if (!body) continue;
+        memcpy(position[k], body->position, sizeof position[k]);
+        memcpy(quaternion[k], body->quaternion, sizeof quaternion[k]);
+        for (int i = 0; i < 3; i++) body->position[i] -= h * body->velocity[i];
+        ss_quat turned =
+            ss_quat_integrate(ss_quat_load(body->quaternion), ss_vec3_load(body->velocity + 3), -h);
+        ss_quat_store(turned, body->quaternion);
+    }
+    ss_joint_coordinate(world, joint, index, NULL, &rate);
+    for (int k = 0; k < item->body_count; k++) {
+        ss_body *body = ss_world_body(world, ss_joint_body(item, k));
+        if (!body) continue;
+        memcpy(body->position, position[k], sizeof position[k]);
+        memcpy(body->quaternion, quaternion[k], sizeof quaternion[k]);
+    }
+    return rate;
 }
 
 void ss_joint_user_force(const ss_world *world, int joint, double wrench[SS_JOINT_BODIES][6])

@@ -17,6 +17,7 @@ typedef struct ss_joint_equation {
     double friction;       /* load dependent: |x| <= friction |x_load| */
     int load;              /* equation of the same joint that carries the load; -1 = none */
     int block;
+    int rotor; /* the coordinate whose rotor it is (ss_axis_law.armature); -1 = none */
     bool holonomic;
     /* belongs to the joint's own equations (stabilised), not a limit, motor, spring or friction */
     bool equality;
@@ -45,6 +46,10 @@ int ss_joint_residual(const ss_world *world, int joint, ss_joint_equation rows[6
  * regularisation; at most 2. Together with its own equations a joint has at most 6. */
 int ss_joint_rotors(const ss_world *world, int joint, ss_joint_equation rows[2]);
 int ss_joint_rotor_count(const ss_joint *joint);
+/* The rate of a coordinate one step ago, as the velocities of now would have it: bodies are moved back by h
+ * (s) and returned. In maximal coordinates that is what a rotor turned with: the coordinates of joints on
+ * turning bodies change their rates by the turning alone. */
+double ss_joint_rate_before(ss_world *world, int joint, int index, double h);
 /* The user's forces along the coordinates (ss_axis_law.force), added to the wrenches of its bodies. */
 void ss_joint_user_force(const ss_world *world, int joint, double wrench[SS_JOINT_BODIES][6]);
 

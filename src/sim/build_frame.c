@@ -239,6 +239,9 @@ static bool make_equations(ss_sim *sim, equations *all, ss_error *err)
     if (!all->rows || sim->origin_capacity < most)
         return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for %d joint rows", most);
 
+    /* In maximal coordinates velocities are those of the poses one step ago, and so are rates of rotors. Of a
+     * hinge it is the same one. */
+    bool maximal = sim->options.coordinates == SS_MAXIMAL;
     for (int j = 0; j < joints; j++) {
         ss_joint_equation *rows = all->rows + all->count;
         int count = ss_joint_equations(sim->world, j, sim->h, rows);
@@ -251,6 +254,8 @@ static bool make_equations(ss_sim *sim, equations *all, ss_error *err)
 
         for (int k = 0; k < count; k++) {
             sim->origins[all->count + k] = (ss_row_origin){j, k, count};
+            if (rows[k].rotor >= 0 && maximal && joint->kind != SS_JOINT_REVOLUTE)
+                rows[k].time_derivative = -ss_joint_rate_before(sim->world, j, rows[k].rotor, sim->h);
             all->constraints += k == 0 || rows[k].block != rows[k - 1].block;
             all->regularised |= rows[k].regularization != 0.0;
             all->loaded |= rows[k].load >= 0;
