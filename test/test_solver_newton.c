@@ -12,7 +12,7 @@
 #include "problem/laws.h"
 #include "solver/newton/interior_cones.h"
 #include "solver/newton/maps.h"
-#include "solver/newton/newton_lorentz.h"
+#include "linalg/lorentz.h"
 #include "solver/newton/newton_system.h"
 
 /* ---- helpers -------------------------------------------------------------------------------------- */

@@ -6,9 +6,8 @@
 #include "known_cone.h"
 #include "linalg/dense.h"
 #include "problem/laws.h"
-#include "solver/pivot/basis.h"
-#include "solver/core/run_state.h"
-#include "solver/pivot/growing_cholesky.h"
+#include "linalg/basis.h"
+#include "linalg/growing_cholesky.h"
 
 /* ---- problems --------------------------------------------------------------------------------------- */
 
@@ -861,14 +860,12 @@ static void check_basis(int n, double density)
     problem->blocks[0] = (ss_block){.law = SS_LAW_BOX, .size = n, .contact = -1, .constraint = -1};
     for (int i = 0; i < n; i++) problem->lower[i] = 0.0, problem->b[i] = ss_random_between(&random, -1, 1);
     ss_problem_matrix_changed(problem);
-    ss_lcp lcp;
     ss_basis basis;
-    struct ss_run_state state = {.deadline = INFINITY};
-    ss_run run = {.arena = arena, .state = &state};
-    ENSURE(ss_lcp_create(problem, arena, &lcp) && ss_basis_create(&lcp, &run, &basis));
+    bool *is_free = ss_arena_take(arena, (size_t)n, sizeof *is_free, "free rows");
+    ENSURE(ss_basis_create(problem->A, problem->b, is_free, arena, &basis));
     for (int i = 0; i < n; i++) basis.cover[i] = 1.0, basis.code[i] = i % 3 ? n + i : i;
     basis.code[1] = 2 * n;
-    ENSURE(ss_basis_factor(&basis));
+    ENSURE_INT(ss_basis_factor(&basis, INFINITY), SS_LINALG_OK);
     double *direction = ss_arena_take(arena, (size_t)n, sizeof *direction, "direction");
     double *row = ss_arena_take(arena, (size_t)n, sizeof *row, "row");
     double *column_of = ss_arena_take(arena, (size_t)n, sizeof *column_of, "column");
@@ -886,9 +883,7 @@ static void check_basis(int n, double density)
             }
         }
         int position = 3 * pivots, entering = n + position; // z for w
-        memset(direction, 0, (size_t)n * sizeof *direction);
-        ss_basis_add_column(&basis, entering, direction);
-        ss_basis_solve(&basis, direction);
+        ss_basis_direction(&basis, entering, direction);
         ss_basis_exchange(&basis, position, entering, direction);
     }
     ss_basis_destroy(&basis);

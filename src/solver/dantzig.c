@@ -31,7 +31,7 @@
 #include "solver/core/run_state.h"
 #include "solver/core/scaled.h"
 #include "solver/newton/coupled_bounds.h"
-#include "solver/pivot/growing_cholesky.h"
+#include "linalg/growing_cholesky.h"
 
 enum { PATIENCE = 30 };
 enum { MAX_SIZE = 10000 }; // matrix and factor are dense: 1.6 GB

@@ -1,10 +1,12 @@
 /* Lemke's method:  w - A z - d z0 = b,  w, z, z0 >= 0,  w'z = 0, from the ray z0 = infinity until z0 leaves.
  *
- * Free unknowns are basic from the start and never leave. Ties in the ratio test are broken by the
- * lexicographic rule (rows of B^-1), so that it cannot cycle; the covering vector d is 1 with a small fixed
- * irregularity, which makes ties rare. The matrices of Stewart and Trinkle are copositive: where nothing
- * overlaps it ends at a solution. The end is solved for once more on a fresh factorisation and checked
- * against the laws.
+ * Unknowns of the problem count from a finite bound, x = l + z or x = u - z; a second finite bound becomes a
+ * slack row, and unknowns with l = u drop out. Free unknowns stay as they are, because eliminating them would
+ * fill the matrix, with w = 0: they are basic from the start and never leave. Ties in
+ * the ratio test are broken by the lexicographic rule (rows of B^-1), so that it cannot cycle; the covering
+ * vector d is 1 with a small fixed irregularity, which makes ties rare. The matrices of Stewart and Trinkle
+ * are copositive: where nothing overlaps it ends at a solution. The end is solved for once more on a fresh
+ * factorisation and checked against the laws.
  *
  * Fails where contacts overlap and its path has no end, when rounding spoils the ratio test on badly
  * conditioned bases, or when the matrix is outside its class: then it ends on a ray. It tries again with
@@ -23,10 +25,9 @@
 
 #include "base/memory.h"
 #include "base/option_rows.h"
+#include "linalg/basis.h"
 #include "solver/core/run_state.h"
-#include "solver/pivot/basis.h"
-
-enum { MAX_TRIES = 6, POLISHES = 3, CORRECTIONS = 5 };
+#include "solver/core/scaled.h"
 
 /* All of them relative to numbers of size 1: the LCP is scaled. */
 static const double smallest_pivot = 1e-11; // of the largest in the column
@@ -48,9 +49,16 @@ static const ss_option options_table[] = {
 };
 
 typedef struct path {
-    ss_lcp lcp;
+    ss_scaled scaled;
+    int *place;            // per unknown of the problem: where it is in the LCP, -1 when fixed
+    double *sign, *origin; // per unknown of the problem: x = origin + sign * z
+    double *x;             // scratch
+    int n;                 // of the LCP
+    ss_sparse A;           // with every diagonal entry, if only as a zero
+    double *b;
+    bool *is_free;
     ss_basis basis;
-    int n;
+    ss_run *run;
     double *value;              // of the basic variables, B^-1 b
     double *direction;          // B^-1 times the entering column
     double largest;             // entry of it
@@ -60,28 +68,103 @@ typedef struct path {
     double best_error; // of the ends that were reached so far
 } path;
 
-/* A fixed irregular number in [0, 1): ties in symmetric stacks are the rule, not the exception. */
-static double irregular(int i, int attempt)
+/* ---- the LCP ---------------------------------------------------------------------------------------- */
+
+static bool has_two_bounds(const ss_scaled *s, int i)
 {
-    uint64_t bits = ((uint64_t)i + 1) * 0x9e3779b97f4a7c15u + (uint64_t)attempt * 0xbf58476d1ce4e5b9u;
-    bits ^= bits >> 31;
-    bits *= 0x94d049bb133111ebu;
-    return (double)(bits >> 11) * 0x1p-53;
+    return isfinite(s->lower[i]) && isfinite(s->upper[i]) && !ss_scaled_is_fixed(s, i);
 }
+
+static void add_entry(ss_sparse *matrix, int *entry, int row, double value)
+{
+    matrix->row[*entry] = row;
+    matrix->value[(*entry)++] = value;
+}
+
+/* False when out of memory. */
+static bool make_lcp(path *t, const ss_problem *problem, ss_arena *arena)
+{
+    ss_scaled *s = &t->scaled;
+    size_t n = (size_t)problem->size;
+    int second = 0, entry = 0, column = 0;
+    bool is_same = true; // every unknown counts from below and stays where it is: the usual case
+    t->place = ss_arena_take_unset(arena, n, sizeof *t->place, "places");
+    t->sign = ss_arena_take_unset(arena, 3 * n, sizeof *t->sign, "signs, origins and x");
+    if (!t->place || !t->sign || !ss_scaled_create(problem, arena, s)) return false;
+    t->origin = t->sign + n;
+    t->x = t->sign + 2 * n;
+
+    // Where each unknown counts from.
+    for (int i = 0; i < s->size; i++) {
+        bool below = isfinite(s->lower[i]), above = isfinite(s->upper[i]), from_above = above && !below;
+        t->place[i] = ss_scaled_is_fixed(s, i) ? -1 : t->n++;
+        t->sign[i] = from_above ? -1.0 : 1.0;
+        t->origin[i] = from_above ? s->upper[i] : below ? s->lower[i] : 0.0;
+        second += has_two_bounds(s, i);
+        is_same = is_same && t->place[i] == i && !from_above;
+    }
+    int slack_row = t->n, slack_load = t->n;
+    t->n += second;
+    size_t size = (size_t)t->n, nonzeros = (size_t)ss_sparse_nonzeros(&s->A) + 3 * (size_t)second;
+    t->b = ss_arena_take_unset(arena, size, sizeof *t->b, "LCP load");
+    t->is_free = ss_arena_take(arena, size, sizeof *t->is_free, "free unknowns");
+    if (!t->b || !t->is_free) return false;
+
+    // [S A S, I; -I, 0] with S the signs, without the rows and columns of fixed unknowns.
+    t->A = s->A;
+    if (!is_same || second > 0) {
+        t->A = (ss_sparse){.rows = t->n, .cols = t->n};
+        t->A.start = ss_arena_take(arena, size + 1, sizeof *t->A.start, "LCP matrix");
+        t->A.row = ss_arena_take_unset(arena, nonzeros, sizeof *t->A.row, "LCP matrix");
+        t->A.value = ss_arena_take_unset(arena, nonzeros, sizeof *t->A.value, "LCP matrix");
+        if (!t->A.start || !t->A.row || !t->A.value) return false;
+        for (int j = 0; j < s->size; j++) {
+            if (t->place[j] < 0) continue;
+            for (int k = s->A.start[j]; k < s->A.start[j + 1]; k++) {
+                int i = s->A.row[k];
+                if (t->place[i] >= 0)
+                    add_entry(&t->A, &entry, t->place[i], t->sign[i] * t->sign[j] * s->A.value[k]);
+            }
+            if (has_two_bounds(s, j)) add_entry(&t->A, &entry, slack_row++, -1.0);
+            t->A.start[++column] = entry;
+        }
+        for (int j = 0; j < s->size; j++) {
+            if (!has_two_bounds(s, j)) continue;
+            add_entry(&t->A, &entry, t->place[j], 1.0);
+            add_entry(&t->A, &entry, column, 0.0);
+            t->A.start[++column] = entry;
+        }
+    }
+
+    // The load at the origins, and the room between two bounds.
+    ss_scaled_apply(s, t->origin, t->x);
+    for (int i = 0; i < s->size; i++) {
+        int place = t->place[i];
+        if (place < 0) continue;
+        t->is_free[place] = isinf(s->lower[i]) && isinf(s->upper[i]);
+        t->b[place] = t->sign[i] * t->x[i];
+        if (has_two_bounds(s, i)) t->b[slack_load++] = s->upper[i] - s->lower[i];
+    }
+    return true;
+}
+
+/* z to the unknowns of the problem, clamped to their bounds. */
+static void restore(const path *t, const double *z, double *x)
+{
+    for (int i = 0; i < t->scaled.size; i++) {
+        int place = t->place[i];
+        double step = place < 0 ? 0.0 : t->is_free[place] ? z[place] : fmax(z[place], 0.0);
+        t->x[i] = t->origin[i] + t->sign[i] * step;
+    }
+    ss_scaled_restore(&t->scaled, t->x, x);
+}
+
+/* ---- the basis -------------------------------------------------------------------------------------- */
 
 static bool may_leave(const path *t, int position)
 {
     int code = t->basis.code[position];
-    return code < t->n || code == 2 * t->n || !t->lcp.is_free[code - t->n];
-}
-
-static double smallest_value(const path *t)
-{
-    double smallest = 0.0;
-    for (int i = 0; i < t->n; i++) {
-        if (may_leave(t, i)) smallest = fmin(smallest, t->value[i]);
-    }
-    return smallest;
+    return code < t->n || code == 2 * t->n || !t->is_free[code - t->n];
 }
 
 /* value += B^-1 (b - B value). False when that was no more than rounding. */
@@ -100,8 +183,9 @@ static bool refine(path *t, bool shifted)
 
 static bool refactor(path *t)
 {
-    if (!ss_basis_factor(&t->basis)) return false;
-    memcpy(t->value, t->lcp.b, (size_t)t->n * sizeof *t->value);
+    double deadline = ss_run_deadline(t->run);
+    if (ss_run_late(t->run) || !ss_run_has_factor(t->run, ss_basis_factor(&t->basis, deadline))) return false;
+    memcpy(t->value, t->b, (size_t)t->n * sizeof *t->value);
     if (t->basis.kernel_size == 0) return true; // B = I
     ss_basis_solve(&t->basis, t->value);
     refine(t, true);
@@ -109,13 +193,6 @@ static bool refactor(path *t)
 }
 
 /* ---- one pivot -------------------------------------------------------------------------------------- */
-
-static void enter_column(path *t, int code)
-{
-    memset(t->direction, 0, (size_t)t->n * sizeof *t->direction);
-    ss_basis_add_column(&t->basis, code, t->direction);
-    ss_basis_solve(&t->basis, t->direction);
-}
 
 static double ratio(const path *t, int position)
 {
@@ -140,33 +217,6 @@ static int smallest_ratios(path *t, double floor, double limit)
     return count;
 }
 
-/* How far everything with a small entry lets us go, if it may become negative by a little. */
-static double small_entries_limit(const path *t, double floor, double enough)
-{
-    double limit = INFINITY;
-    for (int i = 0; i < t->n; i++) {
-        double entry = t->direction[i], value = t->value[i] > 0.0 ? t->value[i] : 0.0;
-        if (entry > floor && entry <= enough && value + slack < limit * entry && may_leave(t, i))
-            limit = (value + slack) / entry;
-    }
-    return limit;
-}
-
-/* All positions that may leave. Small entries are rounding more often than not: they count only where passing
- * them by would hurt (after Harris 1973). */
-static int candidates(path *t)
-{
-    t->largest = 0.0;
-    for (int i = 0; i < t->n; i++) {
-        double size = fabs(t->direction[i]);
-        if (size > t->largest) t->largest = size;
-    }
-    double floor = smallest_pivot * t->largest, enough = good_pivot * t->largest;
-    double limit = small_entries_limit(t, floor, enough);
-    int count = smallest_ratios(t, enough, limit);
-    return count ? count : smallest_ratios(t, floor, INFINITY);
-}
-
 /* Is a/scale_a lexicographically smaller than b/scale_b? */
 static bool lexicographically_smaller(int n, const double *a, double scale_a, const double *b, double scale_b)
 {
@@ -177,36 +227,41 @@ static bool lexicographically_smaller(int n, const double *a, double scale_a, co
     return false;
 }
 
-/* Among tied positions the one whose row of B^-1, divided by its direction, is lexicographically smallest. */
-static int break_tie(path *t, int count)
+/* The position that leaves for the direction of the entering variable; -1 on a ray. */
+static int leaving_position(path *t, int entering)
 {
-    const int *tied = t->tied;
-    int best = tied[0];
-    if (count > 1) ss_basis_row(&t->basis, best, t->smallest_row);
-    for (int c = 1; c < count; c++) {
-        ss_basis_row(&t->basis, tied[c], t->row);
-        if (!lexicographically_smaller(t->n, t->row, t->direction[tied[c]], t->smallest_row,
-                                       t->direction[best]))
-            continue;
-        best = tied[c];
-        memcpy(t->smallest_row, t->row, (size_t)t->n * sizeof *t->row);
-    }
-    return best;
-}
+    t->largest = ss_basis_direction(&t->basis, entering, t->direction);
 
-/* The position that leaves; -1 on a ray. z0 goes first whenever it can: that is the solution. */
-static int leaving_position(path *t)
-{
-    int count = candidates(t);
+    // Small entries are rounding more often than not: they count only where passing them by would hurt, with
+    // something negative by more than the slack (after Harris 1973).
+    double floor = smallest_pivot * t->largest, enough = good_pivot * t->largest, limit = INFINITY;
+    for (int i = 0; i < t->n; i++) {
+        double entry = t->direction[i], value = t->value[i] > 0.0 ? t->value[i] : 0.0;
+        if (entry > floor && entry <= enough && value + slack < limit * entry && may_leave(t, i))
+            limit = (value + slack) / entry;
+    }
+    int count = smallest_ratios(t, enough, limit);
+    if (count == 0) count = smallest_ratios(t, floor, INFINITY);
+    if (count == 0) return -1;
+
+    // z0 goes first whenever it can: that is the solution.
     for (int c = 0; c < count; c++) {
         if (t->basis.code[t->tied[c]] == 2 * t->n) return t->tied[c];
     }
-    return count ? break_tie(t, count) : -1;
-}
 
-static bool is_doubtful(const path *t, int position)
-{
-    return position < 0 || t->direction[position] < good_pivot * t->largest;
+    // Among tied ones the one whose row of B^-1, divided by its direction, is lexicographically smallest.
+    int best = t->tied[0];
+    if (count > 1) ss_basis_row(&t->basis, best, t->smallest_row);
+    for (int c = 1; c < count; c++) {
+        int other = t->tied[c];
+        ss_basis_row(&t->basis, other, t->row);
+        if (!lexicographically_smaller(t->n, t->row, t->direction[other], t->smallest_row,
+                                       t->direction[best]))
+            continue;
+        best = other;
+        memcpy(t->smallest_row, t->row, (size_t)t->n * sizeof *t->row);
+    }
+    return best;
 }
 
 static void pivot(path *t, int position, int entering)
@@ -217,7 +272,7 @@ static void pivot(path *t, int position, int entering)
     ss_basis_exchange(&t->basis, position, entering, t->direction);
 }
 
-/* ---- one try ---------------------------------------------------------------------------------------- */
+/* ---- the end of a path ------------------------------------------------------------------------------ */
 
 typedef enum outcome { SOLVED, ON_RAY, LOST, STOPPED, WRONG_END, NO_SOLUTION } outcome;
 
@@ -230,30 +285,22 @@ static void read_basis(const path *t, double *z)
     }
 }
 
-/* max |z - P(z - w)| with w recomputed */
-static double error_of(const path *t, const double *z, double *w, double *largest)
-{
-    memcpy(w, t->lcp.b, (size_t)t->n * sizeof *w);
-    ss_sparse_apply(&t->lcp.A, z, 1.0, w);
-    double error = 0.0;
-    *largest = 0.0;
-    for (int i = 0; i < t->n; i++) {
-        double step = t->lcp.is_free[i] ? w[i] : fmin(z[i], w[i]);
-        if (isnan(step)) return INFINITY;
-        error = fmax(error, fabs(step));
-        *largest = fmax(*largest, fabs(z[i]));
-    }
-    return error;
-}
-
-/* Is the basis, z0 left out, a solution? The best of all tries is kept. */
+/* Is the basis, z0 left out, a solution? The error is max |z - P(z - w)| with w recomputed; the best of all
+ * tries is kept. */
 static bool check_end(path *t)
 {
+    double error = 0.0, largest = 0.0, *w = t->row;
     read_basis(t, t->z);
     for (int i = 0; i < t->n; i++) {
-        if (!t->lcp.is_free[i]) t->z[i] = fmax(t->z[i], 0.0);
+        if (!t->is_free[i]) t->z[i] = fmax(t->z[i], 0.0);
     }
-    double largest, error = error_of(t, t->z, t->row, &largest);
+    memcpy(w, t->b, (size_t)t->n * sizeof *w);
+    ss_sparse_apply(&t->A, t->z, 1.0, w);
+    for (int i = 0; i < t->n; i++) {
+        double step = t->is_free[i] ? w[i] : fmin(t->z[i], w[i]);
+        error = isnan(step) ? INFINITY : fmax(error, fabs(step));
+        largest = fmax(largest, fabs(t->z[i]));
+    }
     if (error < t->best_error) {
         t->best_error = error;
         memcpy(t->best_z, t->z, (size_t)t->n * sizeof *t->z);
@@ -269,167 +316,132 @@ static bool proves_no_solution(path *t, double *y)
     if (!(largest > absurd)) return false;
     for (int i = 0; i < t->n; i++) {
         y[i] /= largest;
-        along += t->lcp.b[i] * y[i];
+        along += t->b[i] * y[i];
     }
     memset(t->row, 0, (size_t)t->n * sizeof *t->row);
-    ss_sparse_apply_transposed(&t->lcp.A, y, 1.0, t->row);
-    for (int i = 0; i < t->n; i++) growth = fmax(growth, t->lcp.is_free[i] ? fabs(t->row[i]) : t->row[i]);
+    ss_sparse_apply_transposed(&t->A, y, 1.0, t->row);
+    for (int i = 0; i < t->n; i++) growth = fmax(growth, t->is_free[i] ? fabs(t->row[i]) : t->row[i]);
     return -along > absurd * growth;
 }
 
-/* What is negative after all changes sides with its complement. Returns whether there was something. */
-static bool exchange_negative(path *t)
-{
-    bool changed = false;
-    for (int i = 0; i < t->n; i++) {
-        if (!may_leave(t, i) || !(t->value[i] < 0.0)) continue;
-        t->basis.code[i] = t->basis.code[i] < t->n ? t->n + i : i;
-        changed = true;
-    }
-    return changed;
-}
-
 /* The last word comes from a fresh factorisation, without compliance. On the way to it, rounding may have put
- * a few variables that are all but zero on the wrong side. */
+ * a few variables that are all but zero on the wrong side: what is negative after all changes sides with its
+ * complement. */
 static outcome finish(path *t)
 {
-    for (int correction = 0; correction < CORRECTIONS; correction++) {
+    enum { POLISHES = 3, CORRECTIONS = 5 };
+    bool changed = true;
+    for (int correction = 0; correction < CORRECTIONS && changed; correction++) {
         if (!refactor(t)) return LOST;
         for (int k = 0; k < POLISHES && refine(t, false); k++) continue;
         if (check_end(t)) return SOLVED;
-        if (!exchange_negative(t)) break;
+        changed = false;
+        for (int i = 0; i < t->n; i++) {
+            if (!may_leave(t, i) || !(t->value[i] < 0.0)) continue;
+            t->basis.code[i] = t->basis.code[i] < t->n ? t->n + i : i;
+            changed = true;
+        }
     }
     return proves_no_solution(t, t->z) ? NO_SOLUTION : WRONG_END;
 }
 
-/* Everything free is basic, everything else is not. */
-static bool start(path *t, int attempt)
-{
-    for (int i = 0; i < t->n; i++) {
-        bool is_free = t->lcp.is_free[i];
-        t->basis.code[i] = is_free ? t->n + i : i;
-        t->basis.cover[i] = is_free ? 0.0 : 1.0 + 0.1 * irregular(i, attempt);
-    }
-    return refactor(t);
-}
+/* ---- the method ------------------------------------------------------------------------------------- */
 
-/* z0 enters at the position that makes everything feasible at once; of ties the last, which is lexicographic.
- * Returns the variable it drives out, -1 when all is feasible already. */
-static int enter_z0(path *t)
+static outcome follow_path(path *t, int attempt, int64_t max_pivots, double *x)
 {
-    int position = -1;
+    int n = t->n, position = -1;
     double worst = 0.0;
-    for (int i = 0; i < t->n; i++) {
-        if (t->lcp.is_free[i] || !(t->value[i] < 0.0)) continue;
+
+    // Everything free is basic, everything else is not.
+    for (int i = 0; i < n; i++) {
+        t->basis.code[i] = t->is_free[i] ? n + i : i;
+        t->basis.cover[i] = t->is_free[i] ? 0.0 : 1.0 + 0.1 * ss_basis_irregular(i, attempt);
+    }
+    if (!refactor(t)) return LOST;
+
+    // z0 enters at the position that makes everything feasible at once; of ties the last, which is
+    // lexicographic.
+    for (int i = 0; i < n; i++) {
+        if (t->is_free[i] || !(t->value[i] < 0.0)) continue;
         double shortage = t->value[i] / t->basis.cover[i];
         if (shortage <= worst) worst = shortage, position = i;
     }
-    if (position < 0) return -1;
+    if (position < 0) return finish(t); // all is feasible already
     int leaving = t->basis.code[position];
-    for (int i = 0; i < t->n; i++) t->direction[i] = -t->basis.cover[i];
-    pivot(t, position, 2 * t->n);
-    return leaving;
-}
+    for (int i = 0; i < n; i++) t->direction[i] = -t->basis.cover[i];
+    pivot(t, position, 2 * n);
 
-/* z0 is what all rows lack, and a good guess at the error. */
-static bool go_on(path *t, ss_run *run, double *x)
-{
-    int at = 0;
-    while (t->basis.code[at] != 2 * t->n) at++;
-    bool due = ss_run_due(run, t->value[at] * t->value[at]);
-    if (due) {
-        read_basis(t, t->z);
-        ss_lcp_restore(&t->lcp, t->z, x);
-    }
-    return ss_run_iteration(run, due ? x : NULL, NULL);
-}
-
-static outcome follow_path(path *t, ss_run *run, int attempt, int64_t max_pivots, double *x)
-{
-    if (!start(t, attempt)) return LOST;
-    int leaving = enter_z0(t);
-    if (leaving < 0) return finish(t);
     for (int64_t k = 0; k < max_pivots; k++) {
-        int entering = leaving < t->n ? leaving + t->n : leaving - t->n;
-        enter_column(t, entering);
-        int position = leaving_position(t);
-        if (ss_basis_is_full(&t->basis) || (is_doubtful(t, position) && t->basis.eta_count > 0)) {
-            if (!refactor(t) || smallest_value(t) < -lost) return LOST;
-            enter_column(t, entering);
-            position = leaving_position(t);
+        // The complement of what has left enters. A doubtful pivot is looked at again with fresh factors.
+        int entering = leaving < n ? leaving + n : leaving - n;
+        position = leaving_position(t, entering);
+        bool is_doubtful = position < 0 || t->direction[position] < good_pivot * t->largest;
+        if (ss_basis_is_full(&t->basis) || (is_doubtful && t->basis.eta_count > 0)) {
+            if (!refactor(t)) return LOST;
+            for (int i = 0; i < n; i++) {
+                if (may_leave(t, i) && t->value[i] < -lost) return LOST;
+            }
+            position = leaving_position(t, entering);
         }
         if (position < 0) return check_end(t) ? SOLVED : ON_RAY; // z0 may be zero but for rounding
+
         leaving = t->basis.code[position];
         pivot(t, position, entering);
-        if (leaving == 2 * t->n) return finish(t);
-        if (!go_on(t, run, x)) return STOPPED;
+        if (leaving == 2 * n) return finish(t);
+
+        // z0 is what all rows lack, and a good guess at the error.
+        int at = 0;
+        while (t->basis.code[at] != 2 * n) at++;
+        bool due = ss_run_due(t->run, t->value[at] * t->value[at]);
+        if (due) {
+            read_basis(t, t->z);
+            restore(t, t->z, x);
+        }
+        if (!ss_run_iteration(t->run, due ? x : NULL, NULL)) return STOPPED;
     }
     return LOST;
 }
 
-/* ---- all tries -------------------------------------------------------------------------------------- */
-
-static bool take_memory(path *t, ss_arena *arena)
-{
-    size_t n = (size_t)t->n;
-    t->tied = ss_arena_take_unset(arena, n, sizeof *t->tied, "ties");
-    double *numbers = ss_arena_take_unset(arena, 6 * n, sizeof *numbers, "vectors of the path");
-    if (!t->tied || !numbers) return false;
-    t->value = numbers;
-    t->direction = numbers + n;
-    t->row = numbers + 2 * n;
-    t->smallest_row = numbers + 3 * n;
-    t->z = numbers + 4 * n;
-    t->best_z = numbers + 5 * n;
-    return true;
-}
-
-static ss_status run_tries(path *t, const lemke_options *set, ss_run *run, double *x)
-{
-    static const double shifts[MAX_TRIES] = {0.0, 0.0, 1e-10, 1e-9, 1e-8, 1e-6};
-    ss_status status = SS_FAILED;
-    bool settled = false;
-    t->best_error = INFINITY;
-    t->basis.free_shift = redundancy;
-    for (int attempt = 0; attempt < MAX_TRIES && !settled && !ss_run_late(run); attempt++) {
-        t->basis.shift = shifts[attempt];
-        outcome how = follow_path(t, run, attempt, (int64_t)set->pivot_factor * t->n, x);
-        switch (how) {
-        case SOLVED:
-        case NO_SOLUTION:
-            settled = true;
-            status = how == SOLVED ? SS_CONVERGED : SS_RAY;
-            break;
-        case STOPPED:
-            read_basis(t, t->z);
-            ss_lcp_restore(&t->lcp, t->z, x);
-            return ss_run_status(run);
-        case ON_RAY:
-            status = SS_RAY;
-            break;
-        case LOST:
-            if (status != SS_RAY) status = SS_FAILED;
-            break;
-        case WRONG_END: // with compliance there is an end even where there was a ray
-            if (status != SS_RAY) status = SS_STALLED;
-        }
-    }
-    if (t->best_error < INFINITY) ss_lcp_restore(&t->lcp, t->best_z, x);
-    if (status == SS_CONVERGED && !ss_run_iteration(run, x, NULL)) return ss_run_status(run);
-    return status;
-}
-
 static ss_status solve(const ss_problem *problem, const void *options, ss_run *run, double *x)
 {
-    path t = {0};
+    enum { TRIES = 6 };
+    static const double shifts[TRIES] = {0.0, 0.0, 1e-10, 1e-9, 1e-8, 1e-6};
+    const lemke_options *set = options;
+    path t = {.run = run, .best_error = INFINITY};
     if (ss_run_lacks(run, ss_run_scaling_cost(problem))) return ss_run_status(run);
-    if (!ss_lcp_create(problem, run->arena, &t.lcp)) return SS_FAILED;
-    t.n = t.lcp.size;
+    if (!make_lcp(&t, problem, run->arena)) return SS_FAILED;
+    size_t n = (size_t)t.n;
+    t.tied = ss_arena_take_unset(run->arena, n, sizeof *t.tied, "ties");
+    if (!t.tied ||
+        !ss_arena_take_vectors(
+            run->arena, n, "vectors of the path",
+            (double **[]){&t.value, &t.direction, &t.row, &t.smallest_row, &t.z, &t.best_z, NULL}) ||
+        !ss_basis_create(&t.A, t.b, t.is_free, run->arena, &t.basis))
+        return SS_FAILED;
+    t.basis.free_shift = redundancy;
+
+    // Again with another cover, and then with more and more compliance.
     ss_status status = SS_FAILED;
-    if (take_memory(&t, run->arena) && ss_basis_create(&t.lcp, run, &t.basis))
-        status = run_tries(&t, options, run, x);
+    outcome how = LOST;
+    for (int attempt = 0; attempt < TRIES && !ss_run_late(run); attempt++) {
+        t.basis.shift = shifts[attempt];
+        how = follow_path(&t, attempt, (int64_t)set->pivot_factor * t.n, x);
+        if (how == SOLVED || how == NO_SOLUTION || how == STOPPED) break;
+        if (how == ON_RAY)
+            status = SS_RAY;
+        else if (status != SS_RAY) // with compliance there is an end even where there was a ray
+            status = how == LOST ? SS_FAILED : SS_STALLED;
+    }
     ss_basis_destroy(&t.basis);
-    return status;
+    if (how == STOPPED) {
+        read_basis(&t, t.z);
+        restore(&t, t.z, x);
+        return ss_run_status(run);
+    }
+    if (t.best_error < INFINITY) restore(&t, t.best_z, x);
+    if (how == NO_SOLUTION) return SS_RAY;
+    if (how != SOLVED) return status;
+    return ss_run_iteration(run, x, NULL) ? SS_CONVERGED : ss_run_status(run);
 }
 
 const ss_solver ss_solver_lemke = {

@@ -6,6 +6,7 @@
 #include <math.h>
 
 #include "base/text.h"
+#include "linalg/status.h"
 #include "problem/gauge.h"
 #include "solver/core/nested_run.h"
 #include "solver/core/stop_criterion.h"
@@ -86,6 +87,12 @@ void ss_run_give_up(ss_run *run);
 /* Is that so for what takes this long? Libraries cannot be interrupted: what will not end in time is not
  * begun. */
 bool ss_run_lacks(ss_run *run, double seconds);
+/* Is a factorisation there? One that was not begun for lack of time ends the run. */
+static inline bool ss_run_has_factor(ss_run *run, ss_linalg_status status)
+{
+    if (status == SS_LINALG_LATE) ss_run_give_up(run);
+    return status == SS_LINALG_OK;
+}
 /* s that ss_problem_need_matrix takes, about: measured on pyramids of cubes. 0 when there is a matrix. */
 static inline double ss_run_matrix_cost(const ss_problem *problem)
 {

@@ -16,7 +16,7 @@
 #ifndef SS_SOLVER_NEWTON_INTERIOR_CONES_H
 #define SS_SOLVER_NEWTON_INTERIOR_CONES_H
 
-#include "solver/newton/newton_lorentz.h"
+#include "linalg/lorentz.h"
 #include "solver/newton/newton_system.h"
 
 typedef struct ss_interior_cone {

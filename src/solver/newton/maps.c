@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "solver/newton/newton_lorentz.h"
+#include "linalg/lorentz.h"
 
 /* ---- natural map: rows ---------------------------------------------------------------------------- */
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "solver/core/run_state.h"
 
 /* All of them relative to numbers of size 1. */
 static const double smallest_pivot = 1e-11; // of the largest in the column
@@ -15,33 +16,20 @@ bool ss_normal_path_create(const ss_mcp *mcp, ss_run *run, double *x, ss_normal_
 {
     *path = (ss_normal_path){.mcp = mcp, .run = run, .x = x, .n = mcp->size};
     size_t n = (size_t)mcp->size;
-    double *numbers = ss_arena_take(run->arena, 6 * n, sizeof *numbers, "vectors of the path");
     path->side = ss_arena_take(run->arena, n, sizeof *path->side, "sides");
-    path->system = (ss_lcp){.size = mcp->size, .A = mcp->A};
-    path->system.is_free = ss_arena_take(run->arena, n, sizeof *path->system.is_free, "free unknowns");
-    if (!numbers || !path->side || !path->system.is_free) return false;
-    path->centre = numbers;
-    path->z = numbers + n;
-    path->value = numbers + 2 * n;
-    path->direction = numbers + 3 * n;
-    path->scratch = numbers + 4 * n;
-    path->system.b = numbers + 5 * n;
-    for (int i = 0; i < path->n; i++) path->system.is_free[i] = isinf(mcp->lower[i]) && isinf(mcp->upper[i]);
-    return ss_basis_create(&path->system, run, &path->basis);
+    path->is_free = ss_arena_take(run->arena, n, sizeof *path->is_free, "free unknowns");
+    if (!path->side || !path->is_free ||
+        !ss_arena_take_vectors(run->arena, n, "vectors of the path",
+                               (double **[]){&path->centre, &path->z, &path->value, &path->direction,
+                                             &path->scratch, &path->load, NULL}))
+        return false;
+    for (int i = 0; i < path->n; i++) path->is_free[i] = isinf(mcp->lower[i]) && isinf(mcp->upper[i]);
+    return ss_basis_create(&mcp->A, path->load, path->is_free, run->arena, &path->basis);
 }
 
 void ss_normal_path_destroy(ss_normal_path *path)
 {
     ss_basis_destroy(&path->basis);
-}
-
-/* A fixed irregular number in [0, 1) */
-static double irregular(int i, int attempt)
-{
-    uint64_t bits = ((uint64_t)i + 1) * 0x9e3779b97f4a7c15u + (uint64_t)attempt * 0xbf58476d1ce4e5b9u;
-    bits ^= bits >> 31;
-    bits *= 0x94d049bb133111ebu;
-    return (double)(bits >> 11) * 0x1p-53;
 }
 
 /* ---- variables -------------------------------------------------------------------------------------- */
@@ -89,28 +77,24 @@ void ss_normal_path_read(ss_normal_path *path)
 
 /* ---- the basis -------------------------------------------------------------------------------------- */
 
-static double shift_of(const ss_normal_path *path, int i)
-{
-    return path->system.is_free[i] ? fmax(path->eps, redundancy) : path->eps;
-}
-
 /* b - eps centre + (A + eps) z of what is not basic, with tau as long as that is not */
 static void renew_load(ss_normal_path *path)
 {
     const ss_mcp *mcp = path->mcp;
     double *fixed = path->scratch;
     for (int i = 0; i < path->n; i++) {
+        double shift = path->is_free[i] ? fmax(path->eps, redundancy) : path->eps;
         fixed[i] = path->side[i] != 0 ? bound_of(path, i) : 0.0;
-        path->system.b[i] = mcp->b[i] + shift_of(path, i) * (fixed[i] - path->centre[i]);
+        path->load[i] = mcp->b[i] + shift * (fixed[i] - path->centre[i]);
     }
-    ss_sparse_apply(&mcp->A, fixed, 1.0, path->system.b);
-    for (int i = 0; i < path->n && path->tau_waits; i++) path->system.b[i] += path->basis.cover[i];
+    ss_sparse_apply(&mcp->A, fixed, 1.0, path->load);
+    for (int i = 0; i < path->n && path->tau_waits; i++) path->load[i] += path->basis.cover[i];
 }
 
 static bool solve_values(ss_normal_path *path)
 {
     renew_load(path);
-    memcpy(path->value, path->system.b, (size_t)path->n * sizeof *path->value);
+    memcpy(path->value, path->load, (size_t)path->n * sizeof *path->value);
     ss_basis_solve(&path->basis, path->value);
     ss_basis_residual(&path->basis, path->value, true, path->scratch);
     ss_basis_solve(&path->basis, path->scratch);
@@ -126,7 +110,8 @@ static bool factor(ss_normal_path *path)
 {
     path->basis.shift = path->eps;
     path->basis.free_shift = fmax(path->eps, redundancy);
-    return ss_basis_factor(&path->basis);
+    double deadline = ss_run_deadline(path->run);
+    return !ss_run_late(path->run) && ss_run_has_factor(path->run, ss_basis_factor(&path->basis, deadline));
 }
 
 static double largest_miss(const ss_normal_path *path)
@@ -171,7 +156,7 @@ void ss_normal_path_mend(ss_normal_path *path, double push, int attempt)
 {
     for (int p = 0; p < path->n; p++) {
         range may = range_of(path, path->basis.code[p]);
-        path->value[p] = inside(may, path->value[p], push * (0.5 + irregular(p, attempt)));
+        path->value[p] = inside(may, path->value[p], push * (0.5 + ss_basis_irregular(p, attempt)));
     }
     start_here(path);
 }
@@ -187,7 +172,7 @@ bool ss_normal_path_from_point(ss_normal_path *path, const double *z, const doub
         path->basis.code[i] = path->side[i] ? i : path->n + i;
         path->value[i] = path->side[i] ? w[i] : z[i];
         range may = range_of(path, path->basis.code[i]);
-        path->value[i] = inside(may, path->value[i], push * (0.5 + irregular(i, attempt)));
+        path->value[i] = inside(may, path->value[i], push * (0.5 + ss_basis_irregular(i, attempt)));
     }
     if (!factor(path)) return false;
     start_here(path);
@@ -208,7 +193,8 @@ bool ss_normal_path_from_ray(ss_normal_path *path, int attempt)
         if (path->side[i]) most = fmax(most, fabs(path->value[i]));
     }
     for (int i = 0; i < path->n; i++) {
-        if (path->side[i]) path->value[i] -= path->side[i] * 2.0 * most * (1.0 + 0.1 * irregular(i, attempt));
+        if (path->side[i])
+            path->value[i] -= path->side[i] * 2.0 * most * (1.0 + 0.1 * ss_basis_irregular(i, attempt));
     }
     start_here(path);
     for (int i = 0; i < path->n; i++) {
@@ -224,30 +210,21 @@ typedef struct move {
     double sign;  // +1: it grows
 } move;
 
-/* tau is not basic: at 1 before the first pivot. */
-static void enter_column(ss_normal_path *path, move next)
-{
-    memset(path->direction, 0, (size_t)path->n * sizeof *path->direction);
-    ss_basis_add_column(&path->basis, next.entering, path->direction);
-    ss_basis_solve(&path->basis, path->direction);
-    path->largest = 0.0;
-    for (int p = 0; p < path->n; p++) path->largest = fmax(path->largest, fabs(path->direction[p]));
-}
-
 /* Of all that would stop the move within the slack, the one with the largest entry: ties are rounding,
  * and small entries as well (Harris 1973). tau first, whenever it can: that is the solution. -1:
  * nothing stops it. */
-static int leaving_position(const ss_normal_path *path, double sign, double *way)
+static int leaving_position(ss_normal_path *path, move next, double *way)
 {
+    path->largest = ss_basis_direction(&path->basis, next.entering, path->direction);
     double floor = smallest_pivot * path->largest, limit = INFINITY, best = 0.0;
     int leaving = -1;
     for (int p = 0; p < path->n; p++) {
-        double rate = -sign * path->direction[p], size = fabs(rate);
+        double rate = -next.sign * path->direction[p], size = fabs(rate);
         if (size > floor) limit = fmin(limit, (fmax(room_of(path, p, rate), 0.0) + path->slack) / size);
     }
     *way = INFINITY;
     for (int p = 0; p < path->n && isfinite(limit); p++) {
-        double rate = -sign * path->direction[p], size = fabs(rate);
+        double rate = -next.sign * path->direction[p], size = fabs(rate);
         if (!(size > floor)) continue;
         double room = room_of(path, p, rate);
         if (!(room <= limit * size)) continue;
@@ -258,18 +235,6 @@ static int leaving_position(const ss_normal_path *path, double sign, double *way
         best = is_end ? INFINITY : size;
     }
     return leaving;
-}
-
-static bool is_doubtful(const ss_normal_path *path, int position)
-{
-    return position < 0 || fabs(path->direction[position]) < good_pivot * path->largest;
-}
-
-/* What the entering variable is worth before it moves. */
-static double value_of_entering(const ss_normal_path *path, int code)
-{
-    if (code == 2 * path->n) return 1.0;
-    return code < path->n ? 0.0 : bound_of(path, code - path->n);
 }
 
 static void go(ss_normal_path *path, double sign, double way)
@@ -291,66 +256,7 @@ static move complement(ss_normal_path *path, int leaving, double rate)
 
 /* ---- the way ---------------------------------------------------------------------------------------- */
 
-/* How far the entering variable can go by itself: to its other bound. */
-static double own_way(const ss_normal_path *path, move next)
-{
-    range may = range_of(path, next.entering);
-    return next.entering == 2 * path->n ? 1.0 : next.entering < path->n ? INFINITY : may.high - may.low;
-}
-
-static bool refresh(ss_normal_path *path)
-{
-    double size = 1.0;
-    if (!factor(path) || !solve_values(path)) return false;
-    for (int p = 0; p < path->n; p++) size = fmax(size, fabs(path->value[p]));
-    return largest_miss(path) < lost * size;
-}
-
-/* Finds what stops the move; false when the basis has become useless. */
-static bool look_ahead(ss_normal_path *path, move next, int *position, double *way)
-{
-    enter_column(path, next);
-    *position = leaving_position(path, next.sign, way);
-    bool doubtful = is_doubtful(path, *position) && path->basis.eta_count > 0;
-    if (!ss_basis_is_full(&path->basis) && !doubtful) return true;
-    if (!refresh(path)) return false;
-    enter_column(path, next);
-    *position = leaving_position(path, next.sign, way);
-    return true;
-}
-
-/* The variable at the position makes room for the entering one. Returns what comes next. */
-static move exchange(ss_normal_path *path, move now, int position, double way)
-{
-    int n = path->n, leaving = path->basis.code[position];
-    double rate = -now.sign * path->direction[position];
-    double value = value_of_entering(path, now.entering) + now.sign * way;
-    go(path, now.sign, way);
-    path->value[position] = value;
-    ss_basis_exchange(&path->basis, position, now.entering, path->direction);
-    if (now.entering == 2 * n)
-        path->tau_waits = false;
-    else if (now.entering >= n)
-        path->side[now.entering - n] = 0;
-    return complement(path, leaving, rate);
-}
-
-/* tau is what is left of the error. */
-static bool go_on(ss_normal_path *path)
-{
-    double tau = 1.0, unit = path->n > 0 ? path->mcp->scaled.unit[0] * path->mcp->scaled.load_unit[0] : 1.0;
-    for (int p = 0; p < path->n; p++) {
-        if (path->basis.code[p] == 2 * path->n) tau = path->value[p];
-    }
-    path->pivots++;
-    bool due = ss_run_due(path->run, tau * tau * path->start_square * unit);
-    if (due) {
-        ss_normal_path_read(path);
-        ss_mcp_restore(path->mcp, path->z, path->x);
-    }
-    return ss_run_iteration(path->run, due ? path->x : NULL, NULL);
-}
-
+/* A number for a variable that enters, and for a choice of basis their sum. */
 static uint64_t mark_of(int code, double sign)
 {
     uint64_t bits = 2 * (uint64_t)code + (sign > 0.0) + 1;
@@ -359,47 +265,73 @@ static uint64_t mark_of(int code, double sign)
     return bits ^ (bits >> 32);
 }
 
-/* Brent's: is this a choice of basis and entering variable that was there before? Rounding can make
- * the way a circle. */
-typedef struct circle {
-    uint64_t here, milestone;
-    int64_t next;
-} circle;
-
-static bool closes(circle *c, int64_t k, move next)
-{
-    uint64_t state = c->here ^ mark_of(next.entering, next.sign);
-    if (k > 0 && state == c->milestone) return true;
-    if (k == c->next) {
-        c->milestone = state;
-        c->next = 2 * k + 1;
-    }
-    return false;
-}
-
 ss_path_end ss_normal_path_follow(ss_normal_path *path, int64_t max_pivots)
 {
-    int n = path->n, position;
+    const ss_scaled *s = &path->mcp->scaled;
+    int n = path->n;
     move next = {2 * n, -1.0};
-    circle seen = {0};
+    uint64_t here = 0, milestone = 0;
+    int64_t next_milestone = 0;
     for (int64_t k = 0; k < max_pivots; k++) {
-        if (closes(&seen, k, next)) return SS_PATH_LOST;
-        double way, own = own_way(path, next);
-        if (!look_ahead(path, next, &position, &way)) return SS_PATH_LOST;
+        // Brent's: is this a choice of basis and entering variable that was there before? Rounding can make
+        // the way a circle.
+        uint64_t state = here ^ mark_of(next.entering, next.sign);
+        if (k > 0 && state == milestone) return SS_PATH_LOST;
+        if (k == next_milestone) {
+            milestone = state;
+            next_milestone = 2 * k + 1;
+        }
+
+        // What stops the move. A doubtful pivot is looked at again with fresh factors, if those still find
+        // everything within its bounds.
+        double way, size = 1.0;
+        int position = leaving_position(path, next, &way);
+        bool is_doubtful = position < 0 || fabs(path->direction[position]) < good_pivot * path->largest;
+        if (ss_basis_is_full(&path->basis) || (is_doubtful && path->basis.eta_count > 0)) {
+            if (!factor(path) || !solve_values(path)) return SS_PATH_LOST;
+            for (int p = 0; p < n; p++) size = fmax(size, fabs(path->value[p]));
+            if (!(largest_miss(path) < lost * size)) return SS_PATH_LOST;
+            position = leaving_position(path, next, &way);
+        }
+
+        // How far the entering variable can go by itself: to its other bound. A w has none.
+        bool is_tau = next.entering == 2 * n, is_z = next.entering >= n && !is_tau;
+        range may = range_of(path, next.entering);
+        double own = is_tau ? 1.0 : is_z ? may.high - may.low : INFINITY;
         if (position < 0 && !isfinite(own)) return SS_PATH_RAY;
+
         if (own <= way) { // nothing else stops it before it is on its other side
             go(path, next.sign, own);
             path->tau_waits = false;
-            if (next.entering == 2 * n) return SS_PATH_SOLVED;
+            if (is_tau) return SS_PATH_SOLVED;
             next = complement(path, next.entering, next.sign); // its sign tells the bounds apart
         } else {
+            // What was met makes room for the entering variable, and its complement comes next.
             int leaving = path->basis.code[position];
-            bool is_end = leaving == 2 * n;
-            seen.here ^= mark_of(leaving, 1.0) ^ mark_of(next.entering, 1.0);
-            next = exchange(path, next, position, way);
-            if (is_end) return SS_PATH_SOLVED;
+            double rate = -next.sign * path->direction[position];
+            double before = is_tau ? 1.0 : is_z ? bound_of(path, next.entering - n) : 0.0;
+            here ^= mark_of(leaving, 1.0) ^ mark_of(next.entering, 1.0);
+            go(path, next.sign, way);
+            path->value[position] = before + next.sign * way;
+            ss_basis_exchange(&path->basis, position, next.entering, path->direction);
+            if (is_tau) path->tau_waits = false;
+            if (is_z) path->side[next.entering - n] = 0;
+            next = complement(path, leaving, rate);
+            if (leaving == 2 * n) return SS_PATH_SOLVED;
         }
-        if (!go_on(path)) return SS_PATH_STOPPED;
+
+        // tau is what is left of the error.
+        double tau = 1.0, unit = n > 0 ? s->unit[0] * s->load_unit[0] : 1.0;
+        for (int p = 0; p < n; p++) {
+            if (path->basis.code[p] == 2 * n) tau = path->value[p];
+        }
+        path->pivots++;
+        bool due = ss_run_due(path->run, tau * tau * path->start_square * unit);
+        if (due) {
+            ss_normal_path_read(path);
+            ss_mcp_restore(path->mcp, path->z, path->x);
+        }
+        if (!ss_run_iteration(path->run, due ? path->x : NULL, NULL)) return SS_PATH_STOPPED;
     }
     return SS_PATH_LOST;
 }

@@ -15,7 +15,7 @@
 #ifndef SS_SOLVER_PIVOT_NORMAL_PATH_H
 #define SS_SOLVER_PIVOT_NORMAL_PATH_H
 
-#include "solver/pivot/basis.h"
+#include "linalg/basis.h"
 #include "solver/pivot/mcp.h"
 
 typedef enum ss_path_end {
@@ -30,7 +30,8 @@ typedef struct ss_normal_path {
     ss_run *run;
     double *x; /* of the problem, for the run to see */
     int n;
-    ss_lcp system; /* what the basis sees: A, and the load with everything that is not basic in it */
+    double *load;  /* what the basis sees for b: with everything that is not basic in it */
+    bool *is_free; /* no bounds */
     ss_basis basis;
     double eps;
     double slack; /* what a variable may miss its bound by for the sake of a larger pivot */

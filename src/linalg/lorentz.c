@@ -1,4 +1,4 @@
-#include "solver/newton/newton_lorentz.h"
+#include "linalg/lorentz.h"
 
 #include <math.h>
 

@@ -1,12 +1,12 @@
-/* solver/newton/newton_lorentz.h - algebra of the Lorentz cone L = { s_0 >= |s_1| } in 1, 2 or 3 dimensions
+/* linalg/lorentz.h - algebra of the Lorentz cone L = { s_0 >= |s_1| } in 1, 2 or 3 dimensions
  * (in one it is s_0 >= 0): Jordan product, Nesterov-Todd scaling, steps to the boundary.
  *
  * The scaling of two interior points s, z is the symmetric G with G z = G^-1 s = lambda.
  *
  * Reference: Vandenberghe, The CVXOPT linear and quadratic cone program solvers (2010), section 4.
  */
-#ifndef SS_SOLVER_NEWTON_NEWTON_LORENTZ_H
-#define SS_SOLVER_NEWTON_NEWTON_LORENTZ_H
+#ifndef SS_LINALG_LORENTZ_H
+#define SS_LINALG_LORENTZ_H
 
 #include <stdbool.h>
 

@@ -1,7 +1,7 @@
-/* solver/pivot/growing_cholesky.h - A_CC = L L' of a set C that gains and loses one unknown at a time,
+/* linalg/growing_cholesky.h - A_CC = L L' of a set C that gains and loses one unknown at a time,
  * O(|C|^2) each. */
-#ifndef SS_SOLVER_PIVOT_GROWING_CHOLESKY_H
-#define SS_SOLVER_PIVOT_GROWING_CHOLESKY_H
+#ifndef SS_LINALG_GROWING_CHOLESKY_H
+#define SS_LINALG_GROWING_CHOLESKY_H
 
 #include <stickslip/base.h>
 

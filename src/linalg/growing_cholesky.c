@@ -1,4 +1,4 @@
-#include "solver/pivot/growing_cholesky.h"
+#include "linalg/growing_cholesky.h"
 
 #include <math.h>
 #include <string.h>
