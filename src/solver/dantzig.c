@@ -28,12 +28,11 @@
 #include "base/memory.h"
 #include "base/option_rows.h"
 #include "linalg/dense.h"
+#include "linalg/growing_cholesky.h"
 #include "solver/core/run_state.h"
 #include "solver/core/scaled.h"
 #include "solver/newton/coupled_bounds.h"
-#include "linalg/growing_cholesky.h"
 
-enum { PATIENCE = 30 };
 enum { MAX_SIZE = 10000 }; // matrix and factor are dense: 1.6 GB
 static const char too_large[] = "accepts at most 10000 unknowns";
 
@@ -125,34 +124,29 @@ static void add_column(const pivoting *p, int j, double value, double *to)
     for (int e = A->start[j]; e < A->start[j + 1]; e++) to[A->row[e]] += A->value[e] * value;
 }
 
-/* to += A_:C column */
-static void add_c_columns(pivoting *p, double *to)
-{
-    const int *member = p->factor.member;
-    int size = p->factor.size;
-    if (p->dense && size > 0) {
-        memset(p->spread, 0, (size_t)p->n * sizeof *p->spread);
-        for (int c = 0; c < size; c++) p->spread[member[c]] = p->column[c];
-        ss_dense_apply(p->n, p->n, 1.0, p->dense, SS_AS_IS, p->spread, 1.0, to);
-    } else {
-        for (int c = 0; c < size; c++) add_column(p, member[c], p->column[c], to);
-    }
-}
-
 /* ---- motions ---------------------------------------------------------------------------------------- */
 
 /* dx of N is given, and what the load does by itself; C follows: dw = 0 there. Returns the fastest rate. */
 static double set_in_motion(pivoting *p)
 {
     const int *member = p->factor.member;
+    int size = p->factor.size;
     double fastest = 0.0;
     memcpy(p->dw, p->load_rate, (size_t)p->n * sizeof *p->dw);
-    for (int c = 0; c < p->factor.size; c++) p->dx[member[c]] = 0.0;
+    for (int c = 0; c < size; c++) p->dx[member[c]] = 0.0;
     for (int i = 0; i < p->n; i++) add_column(p, i, p->dx[i], p->dw);
-    for (int c = 0; c < p->factor.size; c++) p->column[c] = -p->dw[member[c]];
+    for (int c = 0; c < size; c++) p->column[c] = -p->dw[member[c]];
     ss_growing_cholesky_solve(&p->factor, p->column);
-    add_c_columns(p, p->dw);
-    for (int c = 0; c < p->factor.size; c++) p->dx[member[c]] = p->column[c];
+
+    // dw += A_:C dx_C
+    if (p->dense && size > 0) {
+        memset(p->spread, 0, (size_t)p->n * sizeof *p->spread);
+        for (int c = 0; c < size; c++) p->spread[member[c]] = p->column[c];
+        ss_dense_apply(p->n, p->n, 1.0, p->dense, SS_AS_IS, p->spread, 1.0, p->dw);
+    } else {
+        for (int c = 0; c < size; c++) add_column(p, member[c], p->column[c], p->dw);
+    }
+    for (int c = 0; c < size; c++) p->dx[member[c]] = p->column[c];
     for (int i = 0; i < p->n; i++) {
         if (fabs(p->dx[i]) > fastest) fastest = fabs(p->dx[i]);
     }
@@ -194,33 +188,26 @@ static void consider(const pivoting *p, event_kind kind, int unknown, double dis
     *first = (event){kind, unknown, step, rate};
 }
 
-/* Bounds that x meets; they may move as well. */
-static void consider_bounds(const pivoting *p, int i, double slowest, event *first)
-{
-    double down = p->lower_rate[i] - p->dx[i], up = p->dx[i] - p->upper_rate[i];
-    if (down > slowest) consider(p, MEETS_LOWER, i, p->x[i] - p->lower[i], down, first);
-    if (up > slowest) consider(p, MEETS_UPPER, i, p->upper[i] - p->x[i], up, first);
-}
-
-/* w that vanishes in N, where there is room to enter C. */
-static void consider_load(const pivoting *p, int i, double slowest, event *first)
-{
-    bool room = p->lower[i] < p->upper[i] || p->lower_rate[i] < p->upper_rate[i];
-    double fall = p->place[i] == LOWER ? -p->dw[i] : p->dw[i];
-    if (room && !p->refused[i] && fall > slowest) consider(p, VANISHES, i, fabs(p->w[i]), fall, first);
-}
-
 static event first_event(const pivoting *p, double fastest, int joining, double limit)
 {
     event first = {END, joining, limit, 0.0};
     double slowest = still * fastest;
     for (int i = 0; i < p->n; i++) {
         if (i == joining || p->place[i] == WAITING) continue;
+
+        // w that vanishes in N, where there is room to enter C.
         if (p->place[i] == LOWER || p->place[i] == UPPER) {
-            consider_load(p, i, slowest, &first);
+            bool room = p->lower[i] < p->upper[i] || p->lower_rate[i] < p->upper_rate[i];
+            double fall = p->place[i] == LOWER ? -p->dw[i] : p->dw[i];
+            if (room && !p->refused[i] && fall > slowest)
+                consider(p, VANISHES, i, fabs(p->w[i]), fall, &first);
             continue;
         }
-        consider_bounds(p, i, slowest, &first);
+
+        // Bounds that x meets; they may move as well.
+        double down = p->lower_rate[i] - p->dx[i], up = p->dx[i] - p->upper_rate[i];
+        if (down > slowest) consider(p, MEETS_LOWER, i, p->x[i] - p->lower[i], down, &first);
+        if (up > slowest) consider(p, MEETS_UPPER, i, p->upper[i] - p->x[i], up, &first);
         if (p->place[i] == HELD && !p->refused[i] && fabs(p->dw[i]) > slowest)
             consider(p, VANISHES, i, 0.0, fabs(p->dw[i]), &first);
     }
@@ -250,96 +237,74 @@ static bool go_on(pivoting *p, double step)
 
 /* ---- joining ---------------------------------------------------------------------------------------- */
 
-/* Where k is right without a motion: true. */
-static bool fits(pivoting *p, int k)
-{
-    bool low = p->x[k] <= p->lower[k], high = p->x[k] >= p->upper[k];
-    bool none = fabs(p->w[k]) <= no_load * p->size;
-    if (low && (high || none || p->w[k] > 0.0)) {
-        p->place[k] = LOWER;
-    } else if (high && (none || p->w[k] < 0.0)) {
-        p->place[k] = UPPER;
-    } else if (none) {
-        if (!enter(p, k)) p->place[k] = HELD;
-    } else {
-        return false;
-    }
-    return true;
-}
-
 /* False when the run ends here. */
 static bool join(pivoting *p, int k)
 {
     p->place[k] = WAITING;
-    while (!fits(p, k)) {
+    for (;;) {
+        // Is k right where it is?
+        bool low = p->x[k] <= p->lower[k], high = p->x[k] >= p->upper[k];
+        bool none = fabs(p->w[k]) <= no_load * p->size;
+        if (low && (high || none || p->w[k] > 0.0)) return p->place[k] = LOWER, true;
+        if (high && (none || p->w[k] < 0.0)) return p->place[k] = UPPER, true;
+        if (none) {
+            if (!enter(p, k)) p->place[k] = HELD;
+            return true;
+        }
+
+        // It moves until something happens.
         double way = p->w[k] < 0.0 ? 1.0 : -1.0;
         memset(p->dx, 0, (size_t)p->n * sizeof *p->dx);
         p->dx[k] = way;
         double fastest = set_in_motion(p);
         event next = first_event(p, fastest, k, way > 0.0 ? p->upper[k] - p->x[k] : p->x[k] - p->lower[k]);
-        if (isinf(next.step)) { // no force can change w_k: an equation that contradicts others
-            p->place[k] = HELD;
-            return true;
-        }
+        if (isinf(next.step)) // no force can change w_k: an equation that contradicts others
+            return p->place[k] = HELD, true;
         advance(p, next.step);
         if (next.kind == END) p->x[k] = way > 0.0 ? p->upper[k] : p->lower[k];
         if (next.kind == JOINED) p->w[k] = 0.0;
         exchange(p, next);
         if (!go_on(p, next.step)) return false;
     }
-    return true;
 }
 
 /* ---- coupled bounds --------------------------------------------------------------------------------- */
 
-/* Rates that bring bounds and centre to their new places at time 1; N is carried along. Returns whether
- * anything moves. */
-static bool set_rates(pivoting *p)
-{
-    bool moves = false;
-    for (int i = 0; i < p->n; i++) {
-        p->lower_rate[i] = p->s.problem->partner[i] < 0 ? 0.0 : p->new_lower[i] - p->lower[i];
-        p->upper_rate[i] = p->s.problem->partner[i] < 0 ? 0.0 : p->new_upper[i] - p->upper[i];
-        p->dx[i] = p->place[i] == LOWER ? p->lower_rate[i] : p->place[i] == UPPER ? p->upper_rate[i] : 0.0;
-        p->centre_rate[i] = p->new_centre[i] - p->centre[i];
-        p->load_rate[i] = -p->eps * p->centre_rate[i];
-        moves = moves || p->lower_rate[i] != 0.0 || p->upper_rate[i] != 0.0 || p->load_rate[i] != 0.0;
-    }
-    return moves;
-}
-
-static void arrive(pivoting *p)
-{
-    memcpy(p->centre, p->new_centre, (size_t)p->n * sizeof *p->centre);
-    for (int i = 0; i < p->n; i++) {
-        if (p->s.problem->partner[i] < 0) continue;
-        p->lower[i] = p->new_lower[i];
-        p->upper[i] = p->new_upper[i];
-        if (p->place[i] == LOWER) p->x[i] = p->lower[i];
-        if (p->place[i] == UPPER) p->x[i] = p->upper[i];
-    }
-}
-
-/* A bound that opens from zero width is left on the side the load pushes to. */
-static void choose_sides(pivoting *p)
-{
-    for (int i = 0; i < p->n; i++) {
-        if (p->s.problem->partner[i] < 0 || p->lower[i] < p->upper[i] || p->place[i] == INSIDE) continue;
-        p->place[i] = p->w[i] > 0.0 ? LOWER : UPPER;
-    }
-}
-
+/* Brings bounds and centre to their new places; N is carried along. False when the run ends here. */
 static bool move_bounds(pivoting *p)
 {
-    bool goes_on = true;
-    choose_sides(p);
-    while (goes_on && set_rates(p)) {
+    const int *partner = p->s.problem->partner;
+    bool goes_on = true, moves = true;
+
+    // A bound that opens from zero width is left on the side the load pushes to.
+    for (int i = 0; i < p->n; i++) {
+        if (partner[i] < 0 || p->lower[i] < p->upper[i] || p->place[i] == INSIDE) continue;
+        p->place[i] = p->w[i] > 0.0 ? LOWER : UPPER;
+    }
+    while (goes_on && moves) {
+        // The rates that lead there at time 1.
+        moves = false;
+        for (int i = 0; i < p->n; i++) {
+            double down = p->lower_rate[i] = partner[i] < 0 ? 0.0 : p->new_lower[i] - p->lower[i];
+            double up = p->upper_rate[i] = partner[i] < 0 ? 0.0 : p->new_upper[i] - p->upper[i];
+            p->dx[i] = p->place[i] == LOWER ? down : p->place[i] == UPPER ? up : 0.0;
+            p->centre_rate[i] = p->new_centre[i] - p->centre[i];
+            p->load_rate[i] = -p->eps * p->centre_rate[i];
+            moves = moves || down != 0.0 || up != 0.0 || p->load_rate[i] != 0.0;
+        }
+        if (!moves) break;
+
         event next = first_event(p, fmax(set_in_motion(p), 1.0), -1, 1.0);
         advance(p, next.step);
-        if (next.kind == END)
-            arrive(p);
-        else
-            exchange(p, next);
+        exchange(p, next);
+        if (next.kind == END) memcpy(p->centre, p->new_centre, (size_t)p->n * sizeof *p->centre);
+        for (int i = 0; i < p->n && next.kind == END; i++) {
+            if (partner[i] < 0) continue;
+            p->lower[i] = p->new_lower[i];
+            p->upper[i] = p->new_upper[i];
+            if (p->place[i] == LOWER) p->x[i] = p->lower[i];
+            if (p->place[i] == UPPER) p->x[i] = p->upper[i];
+        }
         goes_on = go_on(p, next.step);
     }
     double *rates[] = {p->lower_rate, p->upper_rate, p->centre_rate, p->load_rate};
@@ -348,7 +313,7 @@ static bool move_bounds(pivoting *p)
     return goes_on;
 }
 
-/* ---- all of it -------------------------------------------------------------------------------------- */
+/* ---- the method ------------------------------------------------------------------------------------- */
 
 static void renew_load(pivoting *p)
 {
@@ -376,151 +341,119 @@ static void refine(pivoting *p)
     renew_load(p);
 }
 
-static bool is_free(const pivoting *p, int i)
-{
-    return isinf(p->s.lower[i]) && isinf(p->s.upper[i]) && p->s.problem->partner[i] < 0;
-}
-
-/* Free ones, boxes, and those with coupled bounds. */
-static bool join_all(pivoting *p)
-{
-    for (int round = 0; round < 3; round++) {
-        if (round == 2) ss_scaled_bounds(&p->s, p->x, p->lower, p->upper);
-        for (int k = 0; k < p->n; k++) {
-            int turn = p->s.problem->partner[k] >= 0 ? 2 : is_free(p, k) ? 0 : 1;
-            if (turn != round) continue;
-            if (turn == 2) p->x[k] = fmin(fmax(p->x[k], p->lower[k]), p->upper[k]);
-            if (ss_run_late(p->run) || !join(p, k)) return false;
-        }
-    }
-    return true;
-}
-
-/* What rounding has left on the wrong side joins again. */
-static bool repair(pivoting *p)
-{
-    for (int k = 0; k < p->n; k++) {
-        if (p->place[k] == INSIDE || p->lower[k] == p->upper[k]) continue;
-        double much = settled * p->size;
-        bool wrong = p->place[k] == LOWER ? p->w[k] < -much : p->place[k] == UPPER && p->w[k] > much;
-        if (wrong && !join(p, k)) return false;
-    }
-    return true;
-}
-
-/* Error with the bounds where x puts them, without compliance. */
-static double true_error(pivoting *p)
-{
-    ss_scaled_bounds(&p->s, p->x, p->new_lower, p->new_upper);
-    for (int i = 0; i < p->n; i++) p->dw[i] = p->w[i] - p->eps * (p->x[i] - p->centre[i]);
-    return ss_scaled_error(p->n, p->new_lower, p->new_upper, p->x, p->dw);
-}
-
-static const signed char side_of[] = {[WAITING] = 0, [LOWER] = -1, [UPPER] = 1, [HELD] = 0, [INSIDE] = 0};
-
-/* Bounds and centre of the next pass. The centre moves only when the compliance is felt: where A is singular
- * each move adds what rounding left over, divided by eps. */
-static void aim(pivoting *p, ss_coupled_bounds *coupled, double error)
-{
-    size_t bytes = (size_t)p->n * sizeof *p->x;
-    double felt = 0.0;
-    for (int i = 0; i < p->n; i++) {
-        felt = fmax(felt, p->eps * fabs(p->x[i] - p->centre[i]));
-        p->side[i] = side_of[p->place[i]];
-    }
-    memcpy(p->new_centre, felt > unfelt * p->size ? p->x : p->centre, bytes);
-    memcpy(p->dx, p->x, bytes);
-    ss_pass pass = {p->side, p->eps, p->centre, p->eps, p->new_centre, error};
-    ss_coupled_bounds_next(coupled, &pass, p->dx);
-    ss_scaled_bounds(&p->s, p->dx, p->new_lower, p->new_upper);
-}
-
-/* ODE's answer first, then passes until the bounds follow their partners. What is to be
- * returned is in `best`. */
+/* ODE's answer first, then passes until the bounds follow their partners. What is to be returned is in
+ * `best`. */
 static ss_status iterate(pivoting *p, int passes, ss_coupled_bounds *coupled)
 {
+    enum { PATIENCE = 30 };
+    int n = p->n, best_pass = 0;
+    size_t bytes = (size_t)n * sizeof *p->x;
     double best = INFINITY;
-    int best_pass = 0;
-    bool goes_on = join_all(p);
+    bool goes_on = true;
+
+    // All join: free ones, boxes, and then those with coupled bounds.
+    for (int round = 0; round < 3; round++) {
+        if (round == 2) ss_scaled_bounds(&p->s, p->x, p->lower, p->upper);
+        for (int k = 0; k < n && goes_on; k++) {
+            bool is_free = isinf(p->s.lower[k]) && isinf(p->s.upper[k]);
+            int turn = p->s.problem->partner[k] >= 0 ? 2 : is_free ? 0 : 1;
+            if (turn != round) continue;
+            if (turn == 2) p->x[k] = fmin(fmax(p->x[k], p->lower[k]), p->upper[k]);
+            goes_on = !ss_run_late(p->run) && join(p, k);
+        }
+    }
     if (coupled) ss_coupled_bounds_start(coupled, p->x);
+
     for (int pass = 1; goes_on; pass++) {
+        // What rounding has left on the wrong side joins again.
         refine(p);
-        goes_on = repair(p);
-        double error = true_error(p);
-        if (error < best) memcpy(p->best, p->x, (size_t)p->n * sizeof *p->x);
+        for (int k = 0; k < n && goes_on; k++) {
+            double much = settled * p->size;
+            bool wrong = p->place[k] == LOWER ? p->w[k] < -much : p->place[k] == UPPER && p->w[k] > much;
+            if (wrong && p->lower[k] != p->upper[k]) goes_on = join(p, k);
+        }
+
+        // The error with the bounds where x puts them, without compliance.
+        ss_scaled_bounds(&p->s, p->x, p->new_lower, p->new_upper);
+        for (int i = 0; i < n; i++) p->dw[i] = p->w[i] - p->eps * (p->x[i] - p->centre[i]);
+        double error = ss_scaled_error(n, p->new_lower, p->new_upper, p->x, p->dw);
+        if (error < best) memcpy(p->best, p->x, bytes);
         if (error <= settled * p->size) return SS_CONVERGED;
         if (error < 0.9 * best) best_pass = pass;
         bool last = pass == passes || pass > best_pass + PATIENCE || !coupled || error > hopeless * best;
         best = fmin(best, error);
         if (last) return ss_scaled_is_solved(best, p->size) ? SS_CONVERGED : SS_STALLED;
-        aim(p, coupled, error);
+
+        // Bounds and centre of the next pass. The centre moves only when the compliance is felt: where A is
+        // singular each move adds what rounding left over, divided by eps.
+        double felt = 0.0;
+        for (int i = 0; i < n; i++) {
+            felt = fmax(felt, p->eps * fabs(p->x[i] - p->centre[i]));
+            p->side[i] = p->place[i] == LOWER ? -1 : p->place[i] == UPPER ? 1 : 0;
+        }
+        memcpy(p->new_centre, felt > unfelt * p->size ? p->x : p->centre, bytes);
+        memcpy(p->dx, p->x, bytes);
+        ss_pass found = {p->side, p->eps, p->centre, p->eps, p->new_centre, error};
+        ss_coupled_bounds_next(coupled, &found, p->dx);
+        ss_scaled_bounds(&p->s, p->dx, p->new_lower, p->new_upper);
         goes_on = goes_on && move_bounds(p);
     }
-    memcpy(p->best, p->x, (size_t)p->n * sizeof *p->x);
+    memcpy(p->best, p->x, bytes);
     return p->exchanges > p->max_exchanges ? SS_STALLED : ss_run_status(p->run);
-}
-
-static bool take_memory(pivoting *p, ss_arena *arena)
-{
-    size_t n = (size_t)p->n;
-    if (!ss_arena_take_vectors(arena, n, "dantzig vectors",
-                               (double **[]){&p->x, &p->w, &p->dx, &p->dw, &p->lower, &p->upper,
-                                             &p->lower_rate, &p->upper_rate, &p->new_lower, &p->new_upper,
-                                             &p->column, &p->centre, &p->new_centre, &p->centre_rate,
-                                             &p->load_rate, &p->best, &p->spread, NULL}))
-        return false;
-    p->place = ss_arena_take(arena, n, sizeof *p->place, "places");
-    p->side = ss_arena_take(arena, n, sizeof *p->side, "sides");
-    p->refused = ss_arena_take(arena, n, sizeof *p->refused, "refused");
-    return p->place && p->side && p->refused && ss_growing_cholesky_create(p->n, arena, &p->factor);
-}
-
-/* x = 0, or the bound next to it. */
-static void start(pivoting *p)
-{
-    memcpy(p->lower, p->s.lower, (size_t)p->n * sizeof *p->lower);
-    memcpy(p->upper, p->s.upper, (size_t)p->n * sizeof *p->upper);
-    p->size = 1.0;
-    for (int i = 0; i < p->n; i++) {
-        p->x[i] = fmin(fmax(0.0, p->lower[i]), p->upper[i]);
-        p->size = fmax(p->size, 1.0 + fabs(p->x[i]));
-    }
-    for (int j = 0; j < p->n && p->eps > 0.0; j++) {
-        for (int e = p->s.A.start[j]; e < p->s.A.start[j + 1]; e++) {
-            if (p->s.A.row[e] == j) p->s.A.value[e] += p->eps;
-        }
-    }
-    renew_load(p);
-}
-
-/* BLAS is faster from here on. */
-static bool make_dense(pivoting *p, ss_arena *arena)
-{
-    const ss_sparse *A = &p->s.A;
-    double n = p->n;
-    if (ss_sparse_nonzeros(A) < 0.2 * n * n) return true;
-    p->dense = ss_arena_take(arena, (size_t)p->n * (size_t)p->n, sizeof *p->dense, "dense matrix");
-    if (!p->dense) return false;
-    for (int j = 0; j < p->n; j++) {
-        double *column = p->dense + (size_t)j * (size_t)p->n; // a row as well: A is symmetric
-        for (int e = A->start[j]; e < A->start[j + 1]; e++) column[A->row[e]] = A->value[e];
-    }
-    return true;
 }
 
 static ss_status solve(const ss_problem *problem, const void *options, ss_run *run, double *x)
 {
     const dantzig_options *set = options;
-    pivoting p = {
-        .run = run, .out = x, .n = problem->size, .max_exchanges = 50 * (int64_t)problem->size + 1000};
-    if (ss_run_lacks(run, ss_run_scaling_cost(problem)) || !ss_scaled_create(problem, run->arena, &p.s) ||
-        ss_run_late(run) || !take_memory(&p, run->arena))
+    ss_arena *arena = run->arena;
+    size_t n = (size_t)problem->size;
+    pivoting p = {.run = run,
+                  .out = x,
+                  .n = problem->size,
+                  .size = 1.0,
+                  .max_exchanges = 50 * (int64_t)problem->size + 1000};
+    if (ss_run_lacks(run, ss_run_scaling_cost(problem)) || !ss_scaled_create(problem, arena, &p.s) ||
+        ss_run_late(run))
         return SS_FAILED;
     ss_coupled_bounds *coupled = p.s.coupled ? ss_coupled_bounds_create(&p.s, run) : NULL;
-    if (p.s.coupled && !coupled) return SS_FAILED;
+    p.place = ss_arena_take(arena, n, sizeof *p.place, "places");
+    p.side = ss_arena_take(arena, n, sizeof *p.side, "sides");
+    p.refused = ss_arena_take(arena, n, sizeof *p.refused, "refused");
+    if (!p.place || !p.side || !p.refused || (p.s.coupled && !coupled) ||
+        !ss_arena_take_vectors(arena, n, "dantzig vectors",
+                               (double **[]){&p.x, &p.w, &p.dx, &p.dw, &p.lower, &p.upper, &p.lower_rate,
+                                             &p.upper_rate, &p.new_lower, &p.new_upper, &p.column, &p.centre,
+                                             &p.new_centre, &p.centre_rate, &p.load_rate, &p.best, &p.spread,
+                                             NULL}) ||
+        !ss_growing_cholesky_create(p.n, arena, &p.factor))
+        return SS_FAILED;
+
+    // x = 0, or the bound next to it.
+    for (int i = 0; i < p.n; i++) {
+        p.lower[i] = p.s.lower[i];
+        p.upper[i] = p.s.upper[i];
+        p.x[i] = fmin(fmax(0.0, p.lower[i]), p.upper[i]);
+        p.size = fmax(p.size, 1.0 + fabs(p.x[i]));
+    }
+
+    // The matrix with its compliance; a filled one dense as well, because BLAS is faster from there on.
+    const ss_sparse *A = &p.s.A;
     if (p.s.coupled && set->passes > 1) p.eps = set->compliance;
-    start(&p);
-    if (!make_dense(&p, run->arena)) return SS_FAILED;
+    for (int j = 0; j < p.n && p.eps > 0.0; j++) {
+        for (int e = A->start[j]; e < A->start[j + 1]; e++) {
+            if (A->row[e] == j) A->value[e] += p.eps;
+        }
+    }
+    if (ss_sparse_nonzeros(A) >= 0.2 * (double)n * (double)n) {
+        p.dense = ss_arena_take(arena, n * n, sizeof *p.dense, "dense matrix");
+        if (!p.dense) return SS_FAILED;
+        for (int j = 0; j < p.n; j++) {
+            double *column = p.dense + (size_t)j * n; // a row as well: A is symmetric
+            for (int e = A->start[j]; e < A->start[j + 1]; e++) column[A->row[e]] = A->value[e];
+        }
+    }
+
+    renew_load(&p);
     ss_status status = iterate(&p, set->passes, coupled);
     if (set->passes == 1) // ODE's answer, beyond its bounds where the partners have given way
         ss_scaled_unscale(&p.s, p.best, x);

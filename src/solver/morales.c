@@ -28,12 +28,10 @@
 
 #include "base/memory.h"
 #include "base/option_rows.h"
+#include "linalg/active_set_factor.h"
 #include "solver/core/run_state.h"
 #include "solver/core/scaled.h"
-#include "solver/newton/active_set_factor.h"
 #include "solver/sweep/sweep.h"
-
-enum { REFINEMENTS = 6, STUCK = 300, LONG = 64 };
 
 /* Of numbers of size 1. */
 static const double settled = 1e-14;   // error next to 1 + max |x|: nothing is left but rounding
@@ -70,25 +68,12 @@ typedef struct minimiser {
     double best_error, best_size;
     double *before; // x at the start of a subspace
     int pause;      // in units of the sweeps between two subspaces
-    bool stopped;
 } minimiser;
-
-static bool take_memory(minimiser *m, ss_arena *arena)
-{
-    size_t n = (size_t)m->n;
-    if (!ss_arena_take_vectors(arena, n, "vectors",
-                               (double **[]){&m->z, &m->w, &m->trial, &m->trial_w, &m->step, &m->rest,
-                                             &m->lower, &m->upper, &m->best, &m->before, NULL}))
-        return false;
-    m->inside = ss_arena_take(arena, n, sizeof *m->inside, "subspace");
-    return m->inside != NULL;
-}
 
 static bool report(minimiser *m, double energy)
 {
     bool due = ss_run_due(m->run, energy);
-    m->stopped = !ss_run_iteration(m->run, due ? m->x : NULL, NULL);
-    return !m->stopped;
+    return ss_run_iteration(m->run, due ? m->x : NULL, NULL);
 }
 
 /* x as the sweeps left it, with its velocities, its bounds and its error */
@@ -111,60 +96,32 @@ static void look(minimiser *m)
 
 /* ---- subspace --------------------------------------------------------------------------------------- */
 
-/* True when there is something in it; `changed`: when it is another one than before. */
-static bool choose_subspace(minimiser *m, bool *changed)
-{
-    bool any = false;
-    *changed = false;
-    for (int i = 0; i < m->n; i++) {
-        bool now = m->z[i] > m->lower[i] && m->z[i] < m->upper[i];
-        *changed = *changed || now != m->inside[i];
-        m->inside[i] = now;
-        any = any || now;
-    }
-    return any;
-}
-
-/* A_FF step = -w_F; what compliance leaves over is solved for again. */
+/* A_FF step = -w_F; refinement removes the effect of the compliance, but not where bounds follow. */
 static bool solve_subspace(minimiser *m)
 {
-    double last = INFINITY;
+    enum { REFINEMENTS = 6 };
     m->face.shift = m->s.coupled ? held : redundancy;
-    while (!ss_active_set_factorise(&m->face, m->inside)) {
+    while (
+        ss_run_late(m->run) ||
+        !ss_run_has_factor(m->run, ss_active_set_factorise(&m->face, m->inside, ss_run_deadline(m->run)))) {
         m->face.shift *= 100.0;
         if (m->face.shift > 1.0 || ss_run_late(m->run)) return false;
     }
-    memset(m->step, 0, (size_t)m->n * sizeof *m->step);
-    memset(m->trial, 0, (size_t)m->n * sizeof *m->trial);
-    for (int k = 0; k < (m->s.coupled ? 1 : REFINEMENTS); k++) {
-        double left = 0.0;
-        for (int i = 0; i < m->n; i++) m->rest[i] = -m->w[i];
-        ss_sparse_apply(&m->s.A, m->step, -1.0, m->rest);
-        for (int i = 0; i < m->n; i++) left = m->inside[i] ? fmax(left, fabs(m->rest[i])) : left;
-        if (!(left < 0.5 * last)) break;
-        last = left;
-        ss_active_set_solve(&m->face, m->rest, m->trial);
-        for (int i = 0; i < m->n; i++) m->step[i] += m->trial[i];
-    }
+    for (int i = 0; i < m->n; i++) m->trial_w[i] = -m->w[i];
+    ss_active_set_refine(&m->face, m->trial_w, m->s.coupled ? 1 : REFINEMENTS, m->rest, m->trial, m->step);
     return true;
 }
 
-/* The share of the step that meets the first bound: as far as the function falls for sure. */
-static double way_to_bound(const minimiser *m)
-{
-    double way = 1.0;
-    for (int i = 0; i < m->n; i++) {
-        double room = m->step[i] > 0.0 ? m->upper[i] - m->z[i] : m->lower[i] - m->z[i];
-        if (m->inside[i] && fabs(m->step[i]) * way > fabs(room)) way = room / m->step[i];
-    }
-    return way;
-}
-
-/* The change of the function is written with differences, (w + w') . dx / 2: rounding does not spoil
- * it near the end. */
+/* z <- P(z + t step). The change of the function is written with differences, (w + w') . dx / 2: rounding
+ * does not spoil it near the end. */
 static bool move(minimiser *m)
 {
-    double least = way_to_bound(m);
+    // The share of the step that meets the first bound: as far as the function falls for sure.
+    double least = 1.0;
+    for (int i = 0; i < m->n; i++) {
+        double room = m->step[i] > 0.0 ? m->upper[i] - m->z[i] : m->lower[i] - m->z[i];
+        if (m->inside[i] && fabs(m->step[i]) * least > fabs(room)) least = room / m->step[i];
+    }
     for (double t = 1.0;; t = fmax(0.5 * t, least)) {
         double change = 0.0;
         for (int i = 0; i < m->n; i++)
@@ -179,61 +136,51 @@ static bool move(minimiser *m)
     return true;
 }
 
-/* Half the square of the error, in J: what the rule looks at. */
-static double energy_left(const minimiser *m)
-{
-    double sum = 0.0;
-    for (int i = 0; i < m->n; i++) {
-        double gap = m->z[i] - fmin(fmax(m->z[i] - m->w[i], m->lower[i]), m->upper[i]);
-        sum += 0.5 * gap * gap * m->s.unit[i] * m->s.load_unit[i];
-    }
-    return sum;
-}
-
-/* With bounds that follow, a minimum within the old ones may be worse under the new: where contacts are
- * redundant, the direct solve moves their impulses about for nothing, and friction with them. Then the sweeps
- * are left to themselves for longer and longer. */
-static void reconsider(minimiser *m, double error_before)
-{
-    look(m);
-    if (!m->s.coupled) return;
-    bool good = m->error < error_before;
-    m->pause = good ? 1 : 2 * m->pause < LONG ? 2 * m->pause : LONG;
-    if (good) return;
-    memcpy(m->x, m->before, (size_t)m->n * sizeof *m->x);
-    look(m);
-}
-
 /* False when the run has stopped. */
 static bool minimise(minimiser *m, int steps)
 {
-    bool changed, moved = false;
+    enum { LONG = 64 };
+    size_t bytes = (size_t)m->n * sizeof *m->x;
     double error_before = m->error;
-    memcpy(m->before, m->x, (size_t)m->n * sizeof *m->before);
-    for (int k = 0; k < steps && choose_subspace(m, &changed) && (k == 0 || changed); k++) {
-        if (!solve_subspace(m) || !move(m)) break;
+    bool moved = false;
+    memcpy(m->before, m->x, bytes);
+    for (int k = 0; k < steps; k++) {
+        // F is what is inside now; the same as last time: nothing is left to do there.
+        bool any = false, changed = k == 0;
+        for (int i = 0; i < m->n; i++) {
+            bool now = m->z[i] > m->lower[i] && m->z[i] < m->upper[i];
+            changed = changed || now != m->inside[i];
+            m->inside[i] = now;
+            any = any || now;
+        }
+        if (!any || !changed || !solve_subspace(m) || !move(m)) break;
         moved = true;
+
+        // Half the square of the error, in J: what the rule looks at.
+        double energy = 0.0;
+        for (int i = 0; i < m->n; i++) {
+            double gap = m->z[i] - fmin(fmax(m->z[i] - m->w[i], m->lower[i]), m->upper[i]);
+            energy += 0.5 * gap * gap * m->s.unit[i] * m->s.load_unit[i];
+        }
         ss_scaled_restore(&m->s, m->z, m->x);
-        if (!report(m, energy_left(m))) return false;
+        if (!report(m, energy)) return false;
     }
-    if (moved) reconsider(m, error_before);
+    if (!moved) return true;
+
+    // With bounds that follow, a minimum within the old ones may be worse under the new: where contacts are
+    // redundant, the direct solve moves their impulses about for nothing, and friction with them. Then the
+    // sweeps are left to themselves for longer and longer.
+    look(m);
+    if (!m->s.coupled) return true;
+    bool good = m->error < error_before;
+    m->pause = good ? 1 : 2 * m->pause < LONG ? 2 * m->pause : LONG;
+    if (good) return true;
+    memcpy(m->x, m->before, bytes);
+    look(m);
     return true;
 }
 
-/* ---- the loop --------------------------------------------------------------------------------------- */
-
-/* True: go on. Numbers that overflow give the last good x back. */
-static bool sweep(minimiser *m, int count, double *change)
-{
-    m->stopped = ss_run_late(m->run);
-    if (m->stopped) return false;
-    ss_operator_refresh(&m->sweep->A, m->x);
-    for (int k = 0; k < count; k++) {
-        *change = ss_sweep_pass(m->sweep, SS_SWEEP_FORWARD, m->x);
-        if (!isfinite(*change) || !report(m, 0.5 * *change)) return false;
-    }
-    return true;
-}
+/* ---- the method ------------------------------------------------------------------------------------- */
 
 static ss_status give_up(minimiser *m)
 {
@@ -243,21 +190,24 @@ static ss_status give_up(minimiser *m)
 
 static ss_status iterate(minimiser *m, const morales_options *set)
 {
+    enum { STUCK = 300 };
     ss_watch watch = {0};
     double change = 0.0;
     for (;;) {
-        if (!sweep(m, m->pause * set->sweeps, &change)) {
-            if (m->stopped) return ss_run_status(m->run);
-            give_up(m);
-            return SS_FAILED;
+        // Sweeps. Numbers that overflow give the last good x back.
+        if (ss_run_late(m->run)) return ss_run_status(m->run);
+        ss_operator_refresh(&m->sweep->A, m->x);
+        for (int k = 0; k < m->pause * set->sweeps; k++) {
+            change = ss_sweep_pass(m->sweep, SS_SWEEP_FORWARD, m->x);
+            if (!isfinite(change)) return give_up(m), SS_FAILED;
+            if (!report(m, 0.5 * change)) return ss_run_status(m->run);
         }
+
+        // The subspace that they have found.
         look(m);
         if (!minimise(m, set->steps)) return ss_run_status(m->run);
         if (change == 0.0 || m->error <= settled * m->size) return SS_CONVERGED;
-        if (m->size > far && ss_run_ray(m->run, m->x)) {
-            give_up(m);
-            return SS_RAY;
-        }
+        if (m->size > far && ss_run_ray(m->run, m->x)) return give_up(m), SS_RAY;
         if (ss_watch_stalled(&watch, m->error, STUCK)) return give_up(m);
     }
 }
@@ -265,13 +215,18 @@ static ss_status iterate(minimiser *m, const morales_options *set)
 static ss_status solve(const ss_problem *problem, const void *options, ss_run *run, double *x)
 {
     static const double omega = 1.0;
+    size_t n = (size_t)problem->size;
     minimiser m = {
         .run = run, .n = problem->size, .x = x, .best_error = INFINITY, .best_size = 1.0, .pause = 1};
     ss_status status = SS_FAILED;
     m.sweep = ss_projected_sweep(problem, &omega, run->seed, run->arena);
-    if (m.sweep && !ss_run_lacks(run, ss_run_scaling_cost(problem)) &&
-        ss_scaled_create(problem, run->arena, &m.s) && take_memory(&m, run->arena) &&
-        ss_active_set_factor_create(&m.s.A, true, redundancy, run, &m.face))
+    m.inside = ss_arena_take(run->arena, n, sizeof *m.inside, "subspace");
+    if (m.sweep && m.inside && !ss_run_lacks(run, ss_run_scaling_cost(problem)) &&
+        ss_scaled_create(problem, run->arena, &m.s) &&
+        ss_arena_take_vectors(run->arena, n, "vectors",
+                              (double **[]){&m.z, &m.w, &m.trial, &m.trial_w, &m.step, &m.rest, &m.lower,
+                                            &m.upper, &m.best, &m.before, NULL}) &&
+        ss_active_set_factor_create(&m.s.A, true, redundancy, run->arena, &m.face))
         status = iterate(&m, options);
     ss_active_set_factor_destroy(&m.face);
     return status;

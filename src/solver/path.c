@@ -24,11 +24,9 @@
 
 #include "base/memory.h"
 #include "base/option_rows.h"
+#include "linalg/active_set_factor.h"
 #include "solver/core/run_state.h"
-#include "solver/newton/active_set_factor.h"
 #include "solver/pivot/normal_path.h"
-
-enum { RAYS = 5, ENOUGH = 4, PASSES = 30, IDLE_PASSES = 3, HASTE = 2, SHORT_WAY = 50 };
 
 static const double settled = 1e-14; // error next to 1 + max |z|: nothing is left but rounding
 static const double close_by = 1e-3; // error of the crash: worth a path from there
@@ -69,19 +67,8 @@ typedef struct search {
     double *z, *w, *trial, *trial_w, *step, *best;
     bool *inside;
     double best_error, size; // size: 1 + max |z| of the best
-    double proximal;         // of the crash
     bool stopped, no_solution;
 } search;
-
-static bool take_memory(search *s, ss_arena *arena)
-{
-    size_t n = (size_t)s->n;
-    if (!ss_arena_take_vectors(arena, n, "vectors",
-                               (double **[]){&s->z, &s->w, &s->trial, &s->trial_w, &s->step, &s->best, NULL}))
-        return false;
-    s->inside = ss_arena_take(arena, n, sizeof *s->inside, "inside");
-    return s->inside;
-}
 
 /* ---- points ----------------------------------------------------------------------------------------- */
 
@@ -116,12 +103,9 @@ static bool is_solved(const search *s)
 
 static bool report(search *s, const double *z)
 {
-    if (ss_run_due(s->run, s->best_error * s->best_error) || ss_run_measures(s->run)) {
-        ss_mcp_restore(&s->mcp, z, s->x);
-        s->stopped = !ss_run_iteration(s->run, s->x, NULL);
-    } else {
-        s->stopped = !ss_run_iteration(s->run, NULL, NULL);
-    }
+    bool due = ss_run_due(s->run, s->best_error * s->best_error) || ss_run_measures(s->run);
+    if (due) ss_mcp_restore(&s->mcp, z, s->x);
+    s->stopped = !ss_run_iteration(s->run, due ? s->x : NULL, NULL);
     return !s->stopped;
 }
 
@@ -137,51 +121,47 @@ static double square_error(const search *s, const double *z, const double *w)
     return sum;
 }
 
-/* Unknowns that z - w puts on a bound go there, the others where their w is zero with the proximal term. */
-static bool newton_step(search *s)
-{
-    const ss_mcp *mcp = &s->mcp;
-    for (int i = 0; i < s->n; i++) {
-        double y = s->z[i] - s->w[i];
-        s->inside[i] = y > mcp->lower[i] && y < mcp->upper[i];
-        s->step[i] = s->inside[i] ? 0.0 : fmin(fmax(y, mcp->lower[i]), mcp->upper[i]) - s->z[i];
-        s->trial_w[i] = -s->w[i];
-    }
-    s->face.shift = s->proximal;
-    if (!ss_active_set_factorise(&s->face, s->inside)) return false;
-    ss_sparse_apply(&mcp->A, s->step, -1.0, s->trial_w);
-    ss_active_set_solve(&s->face, s->trial_w, s->step);
-    return true;
-}
-
-/* The first of the full step, its half, its quarter ... that makes the error smaller; 0: none does. */
-static double shorten(search *s, double before)
-{
-    for (double t = 1.0; t > 0.1; t *= 0.5) {
-        for (int i = 0; i < s->n; i++)
-            s->trial[i] = fmin(fmax(s->z[i] + t * s->step[i], s->mcp.lower[i]), s->mcp.upper[i]);
-        ss_mcp_apply(&s->mcp, s->trial, s->trial_w);
-        if (square_error(s, s->trial, s->trial_w) < 0.99 * before) return t;
-    }
-    return 0.0;
-}
-
-/* From z on; leaves w. False when the run has stopped. */
+/* Newton steps from z on; leaves w. False when the run has stopped. */
 static bool crash(search *s, int steps)
 {
-    size_t bytes = (size_t)s->n * sizeof *s->z;
+    enum { HASTE = 2 };
+    const ss_mcp *mcp = &s->mcp;
+    double checked = HUGE_VAL, proximal = s->path.eps;
     note(s, s->z, s->w);
-    s->proximal = s->path.eps;
-    double checked = HUGE_VAL;
     for (int k = 0; k < steps && !is_exact(s); k++) {
-        double before = square_error(s, s->z, s->w), t = 0.0;
+        double before = square_error(s, s->z, s->w);
         if (k % HASTE == 0 && !(before < 0.25 * checked)) break;
         if (k % HASTE == 0) checked = before;
-        if (newton_step(s)) t = shorten(s, before);
-        if (t == 0.0 && s->proximal >= 1.0) break;
-        s->proximal = t == 1.0 ? fmax(0.1 * s->proximal, s->path.eps) : fmin(1.0, 10.0 * s->proximal);
+
+        // Unknowns that z - w puts on a bound go there, the others where their w is zero with the proximal
+        // term.
+        for (int i = 0; i < s->n; i++) {
+            double y = s->z[i] - s->w[i];
+            s->inside[i] = y > mcp->lower[i] && y < mcp->upper[i];
+            s->step[i] = s->inside[i] ? 0.0 : fmin(fmax(y, mcp->lower[i]), mcp->upper[i]) - s->z[i];
+            s->trial_w[i] = -s->w[i];
+        }
+        s->face.shift = proximal;
+        bool found =
+            !ss_run_late(s->run) &&
+            ss_run_has_factor(s->run, ss_active_set_factorise(&s->face, s->inside, ss_run_deadline(s->run)));
+        if (found) {
+            ss_sparse_apply(&mcp->A, s->step, -1.0, s->trial_w);
+            ss_active_set_solve(&s->face, s->trial_w, s->step);
+        }
+
+        // The first of the full step, its half, its quarter ... that makes the error smaller; 0: none does.
+        double t = found ? 1.0 : 0.0;
+        for (; t > 0.0; t = t > 0.2 ? 0.5 * t : 0.0) {
+            for (int i = 0; i < s->n; i++)
+                s->trial[i] = fmin(fmax(s->z[i] + t * s->step[i], mcp->lower[i]), mcp->upper[i]);
+            ss_mcp_apply(mcp, s->trial, s->trial_w);
+            if (square_error(s, s->trial, s->trial_w) < 0.99 * before) break;
+        }
+        if (t == 0.0 && proximal >= 1.0) break;
+        proximal = t == 1.0 ? fmax(0.1 * proximal, s->path.eps) : fmin(1.0, 10.0 * proximal);
         if (t > 0.0) {
-            memcpy(s->z, s->trial, bytes);
+            memcpy(s->z, s->trial, (size_t)s->n * sizeof *s->z);
             note(s, s->z, s->w);
         }
         if (!report(s, s->z)) return false;
@@ -189,12 +169,13 @@ static bool crash(search *s, int steps)
     return true;
 }
 
-/* ---- passes ----------------------------------------------------------------------------------------- */
+/* ---- paths ------------------------------------------------------------------------------------------ */
 
 /* From the solution with compliance to that without: pass by pass the centre moves to where the last one
  * ended. Returns how the last path ended. */
 static ss_path_end polish(search *s, int64_t max_pivots, int attempt)
 {
+    enum { PASSES = 30, IDLE = 3 };
     ss_normal_path *path = &s->path;
     double best = INFINITY;
     for (int pass = 0, idle = 0; pass < PASSES; pass++) {
@@ -204,11 +185,12 @@ static ss_path_end polish(search *s, int64_t max_pivots, int attempt)
         idle = error < 0.5 * best ? 0 : idle + 1;
         best = fmin(best, error);
         if (error <= DBL_EPSILON * s->size) break;
-        if (idle > IDLE_PASSES) { // less compliance goes farther per pass, where the basis bears it
+        if (idle > IDLE) { // less compliance goes farther per pass, where the basis bears it
             if (error <= neat * s->size || path->eps < least_compliance) break;
             path->eps *= 0.1;
             idle = 0;
         }
+
         memcpy(s->step, path->centre, (size_t)s->n * sizeof *s->step);
         memcpy(path->centre, path->z, (size_t)s->n * sizeof *path->z);
         double miss = ss_normal_path_solve(path);
@@ -221,90 +203,84 @@ static ss_path_end polish(search *s, int64_t max_pivots, int attempt)
     return SS_PATH_SOLVED;
 }
 
-/* Impulses that grow with every pass, or that only compliance carries. */
-static bool proves_none(search *s)
-{
-    for (int i = 0; i < s->n; i++) s->trial[i] = s->path.z[i] - s->step[i];
-    if (ss_mcp_proves_none(&s->mcp, s->trial, s->trial_w)) return true;
-    memcpy(s->trial, s->path.z, (size_t)s->n * sizeof *s->trial);
-    return ss_mcp_proves_none(&s->mcp, s->trial, s->trial_w);
-}
-
-/* ---- all paths -------------------------------------------------------------------------------------- */
-
-/* Attempt 0 starts where the crash ended, the others on rays. */
-static ss_path_end attempt(search *s, int number, int64_t max_pivots)
-{
-    ss_normal_path *path = &s->path;
-    memcpy(path->centre, s->best, (size_t)s->n * sizeof *path->centre);
-    memcpy(s->step, path->centre, (size_t)s->n * sizeof *s->step);
-    if (number == 0) {
-        ss_mcp_apply(&s->mcp, s->best, s->w);
-        if (!ss_normal_path_from_point(path, s->best, s->w, push, number)) return SS_PATH_LOST;
-    } else {
-        memset(path->centre, 0, (size_t)s->n * sizeof *path->centre);
-        if (!ss_normal_path_from_ray(path, number)) return SS_PATH_LOST;
-    }
-    path->slack = number < 2 ? coarse : fine;
-    ss_path_end end = ss_normal_path_follow(path, max_pivots);
-    path->slack = fine;
-    return end == SS_PATH_SOLVED ? polish(s, max_pivots, number) : end;
-}
-
-static const char *const end_names[] = {"solved", "another ray", "lost", "stopped"};
-
+/* The first where the crash ended, the others from rays. */
 static ss_status try_paths(search *s, const path_options *set)
 {
+    enum { RAYS = 5, ENOUGH = 4, SHORT_WAY = 50 };
+    static const char *const end_names[] = {"solved", "another ray", "lost", "stopped"};
     const double compliance[RAYS + 1] = {set->compliance, 0.0, 0.0, 1e-10, 1e-8, 1e-6};
-    int64_t max_pivots = (int64_t)set->pivot_factor * s->n;
+    ss_normal_path *path = &s->path;
+    size_t bytes = (size_t)s->n * sizeof *s->z;
     int rays = 0;
     bool was_lost = false;
     for (int k = s->best_error < close_by ? 0 : 1; k <= RAYS && !is_exact(s) && !ss_run_late(s->run); k++) {
-        s->path.eps = compliance[k];
-        ss_path_end end = attempt(s, k, k == 0 ? SHORT_WAY + s->n / 4 : max_pivots);
-        ss_run_note(s->run, "path from %s: %s after %lld pivots, error %.2g", k == 0 ? "a point" : "a ray",
-                    end_names[end], (long long)s->path.pivots, s->best_error);
-        if (end == SS_PATH_STOPPED) {
-            s->stopped = true;
-            return ss_run_status(s->run);
+        path->eps = compliance[k];
+        path->slack = k < 2 ? coarse : fine;
+        memcpy(path->centre, s->best, bytes);
+        memcpy(s->step, s->best, bytes);
+        bool starts;
+        if (k == 0) {
+            ss_mcp_apply(&s->mcp, s->best, s->w);
+            starts = ss_normal_path_from_point(path, s->best, s->w, push, k);
+        } else {
+            memset(path->centre, 0, bytes);
+            starts = ss_normal_path_from_ray(path, k);
         }
+
+        // To its end, and on to the solution without compliance.
+        int64_t max_pivots = k == 0 ? SHORT_WAY + s->n / 4 : (int64_t)set->pivot_factor * s->n;
+        ss_path_end end = starts ? ss_normal_path_follow(path, max_pivots) : SS_PATH_LOST;
+        path->slack = fine;
+        if (end == SS_PATH_SOLVED) end = polish(s, max_pivots, k);
+        ss_run_note(s->run, "path from %s: %s after %lld pivots, error %.2g", k == 0 ? "a point" : "a ray",
+                    end_names[end], (long long)path->pivots, s->best_error);
+        s->stopped = s->stopped || end == SS_PATH_STOPPED;
+        if (end == SS_PATH_STOPPED) return ss_run_status(s->run);
         if (is_solved(s) && (k >= ENOUGH || s->best_error <= neat * s->size)) break;
         rays += end == SS_PATH_RAY;
         was_lost = was_lost || (k > 0 && end == SS_PATH_LOST);
-        if (end == SS_PATH_SOLVED && s->best_error > nearly && proves_none(s)) return SS_RAY;
+
+        // Impulses that grow with every pass, or that only compliance carries, may prove that none solve it.
+        if (end != SS_PATH_SOLVED || !(s->best_error > nearly)) continue;
+        for (int i = 0; i < s->n; i++) s->trial[i] = path->z[i] - s->step[i];
+        if (ss_mcp_proves_none(&s->mcp, s->trial, s->trial_w)) return SS_RAY;
+        memcpy(s->trial, path->z, bytes);
+        if (ss_mcp_proves_none(&s->mcp, s->trial, s->trial_w)) return SS_RAY;
     }
     if (is_solved(s)) return SS_CONVERGED;
     // rounding ends on rays as well
     return s->best_error > nearly && rays > 0 && !was_lost ? SS_RAY : SS_STALLED;
 }
 
-static ss_status run_search(search *s, const path_options *set)
-{
-    ss_mcp_start(&s->mcp, s->x, s->trial, s->z);
-    s->path.eps = set->compliance;
-    if (!crash(s, set->crash)) return ss_run_status(s->run);
-    ss_run_note(s->run, "crash: error %.2g", s->best_error);
-    ss_status status = is_exact(s) ? SS_CONVERGED : try_paths(s, set);
-    if (s->stopped && status == SS_CONVERGED) return status;
-    ss_mcp_restore(&s->mcp, s->best, s->x);
-    if (status == SS_CONVERGED && !ss_run_iteration(s->run, s->x, NULL)) return ss_run_status(s->run);
-    return status;
-}
-
 static ss_status solve(const ss_problem *problem, const void *options, ss_run *run, double *x)
 {
+    const path_options *set = options;
     search s = {.run = run, .x = x, .best_error = INFINITY, .size = 1.0};
     double expected = ss_run_scaling_cost(problem);
     if (ss_run_lacks(run, expected)) return ss_run_status(run);
     double began = ss_run_deadline(run) < INFINITY ? ss_clock_seconds() : 0.0;
     if (!ss_mcp_create(problem, run->arena, &s.mcp)) return SS_FAILED;
     double took = began > 0.0 ? ss_clock_seconds() - began : 0.0;
-    s.n = s.mcp.size;
+    size_t n = (size_t)(s.n = s.mcp.size);
+    s.inside = ss_arena_take(run->arena, n, sizeof *s.inside, "inside");
     ss_status status = SS_FAILED;
-    if (take_memory(&s, run->arena) && !ss_run_late(run) && ss_normal_path_create(&s.mcp, run, x, &s.path) &&
-        !ss_run_late(run) && ss_active_set_factor_create(&s.mcp.A, s.mcp.symmetric, 0.0, run, &s.face)) {
+    if (s.inside && !ss_run_late(run) &&
+        ss_arena_take_vectors(run->arena, n, "vectors",
+                              (double **[]){&s.z, &s.w, &s.trial, &s.trial_w, &s.step, &s.best, NULL}) &&
+        ss_normal_path_create(&s.mcp, run, x, &s.path) && !ss_run_late(run) &&
+        ss_active_set_factor_create(&s.mcp.A, s.mcp.symmetric, 0.0, run->arena, &s.face)) {
         ss_active_set_learn(&s.face, took, expected);
-        status = run_search(&s, options);
+        ss_mcp_start(&s.mcp, x, s.trial, s.z);
+        s.path.eps = set->compliance;
+        bool goes_on = crash(&s, set->crash);
+        if (goes_on) ss_run_note(run, "crash: error %.2g", s.best_error);
+        status = !goes_on ? ss_run_status(run) : is_exact(&s) ? SS_CONVERGED : try_paths(&s, set);
+
+        // The best of all, unless the run has ended at another one.
+        if (goes_on && !(s.stopped && status == SS_CONVERGED)) {
+            ss_mcp_restore(&s.mcp, s.best, x);
+            if (status == SS_CONVERGED && !ss_run_iteration(run, x, NULL)) status = ss_run_status(run);
+        }
     }
     ss_active_set_factor_destroy(&s.face);
     ss_normal_path_destroy(&s.path);

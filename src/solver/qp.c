@@ -20,14 +20,12 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/memory.h"
 #include "base/deadline.h"
+#include "base/memory.h"
 #include "base/option_rows.h"
+#include "linalg/active_set_factor.h"
 #include "solver/core/run_state.h"
 #include "solver/newton/active_manifold.h"
-#include "solver/newton/active_set_factor.h"
-
-enum { HALVINGS = 40, PATIENCE = 30, MANY = 50, REFINEMENTS = 10, SOME = 5 };
 
 /* Loads and diagonal are of size 1. */
 static const double settled = 1e-14;   // |x - P(x - g)| next to 1 + max |x|
@@ -63,8 +61,7 @@ typedef struct program {
     double damping; // of direct solves
     double forcing; // how well the equations of the face are solved
     int stuck;      // iterations since the error was last improved
-    double best_error;
-    double cost; // s of a product, with a deadline
+    double cost;    // s of a product, with a deadline
 } program;
 
 static double dot(int n, const double *a, const double *b)
@@ -116,6 +113,7 @@ typedef enum search_kind { OFF_THE_FACE, ALONG_THE_FACE } search_kind;
  * near the solution. */
 static bool search(program *q, search_kind how, const double *direction, double alpha, double least)
 {
+    enum { HALVINGS = 40 };
     for (int k = 0; k < HALVINGS && !lacks_time(q); k++, alpha *= 0.5) {
         double promise = 0.0, change = 0.0;
         if (alpha < least) {
@@ -135,19 +133,6 @@ static bool search(program *q, search_kind how, const double *direction, double 
     return false;
 }
 
-/* ---- off the face ----------------------------------------------------------------------------------- */
-
-/* alpha: exact along the first piece of the way */
-static bool project_gradient(program *q)
-{
-    if (lacks_time(q)) return false;
-    multiply(q, q->step, q->hp);
-    double curvature = dot(q->n, q->step, q->hp), slope = -dot(q->n, q->g, q->step);
-    double alpha = curvature * 1e4 > slope ? slope / curvature : 1e4;
-    for (int i = 0; i < q->n; i++) q->p[i] = -q->g[i];
-    return search(q, OFF_THE_FACE, q->p, fmax(alpha, 0.1), 0.0);
-}
-
 /* ---- along the face --------------------------------------------------------------------------------- */
 
 /* z = (1 + bending)^-1 r: near the apex of a cone the surface bends without limit */
@@ -158,8 +143,10 @@ static double precondition(program *q)
     return dot(q->n, q->residual, q->z);
 }
 
+/* Conjugate gradients for (A + bending) d = residual on the face, d in q->step. */
 static void solve_by_gradients(program *q)
 {
+    enum { PATIENCE = 30, MANY = 50 };
     int n = q->n;
     double *d = q->step, *r = q->residual, *z = q->z, *p = q->p, *hp = q->hp;
     double square = precondition(q), goal = q->forcing * q->forcing * square;
@@ -184,122 +171,105 @@ static void solve_by_gradients(program *q)
     }
 }
 
-/* Q'A Q + bending on the diagonal: the matrix in coordinates along the face; NULL when out of
- * memory, or late */
-static ss_sparse *reduced_matrix(const program *q, const ss_sparse *Q, const double *stiffness)
+/* (Q'A Q + bending + damping) y = Q'residual, d = Q y in q->step, with the coordinates Q along the face;
+ * refinement removes the effect of the least damping. False when out of memory, late, or singular. */
+static bool solve_directly(program *q)
 {
-    ss_sparse *transposed = ss_run_late(q->run) ? NULL : ss_sparse_transpose(Q, NULL);
+    enum { REFINEMENTS = 10 };
+    int n = q->n;
+    size_t bytes = (size_t)n * sizeof *q->step;
+    ss_run *run = q->run;
+    ss_arena_mark mark = ss_arena_get_mark(run->arena);
+    ss_active_set_factor face = {0};
+    double *stiffness = q->p;
+    ss_sparse *Q = ss_active_manifold_coordinates(&q->face, q->in_face, stiffness);
+    ss_sparse *transposed = Q && !ss_run_late(run) ? ss_sparse_transpose(Q, NULL) : NULL;
     ss_sparse *half = transposed ? ss_sparse_multiply(transposed, &q->s.A, NULL) : NULL;
-    ss_sparse *matrix = half && !ss_run_late(q->run) ? ss_sparse_multiply(half, Q, NULL) : NULL;
-    for (int j = 0; matrix && j < q->n; j++) {
+    ss_sparse *matrix = half && !ss_run_late(run) ? ss_sparse_multiply(half, Q, NULL) : NULL;
+    ss_sparse_destroy(half);
+    ss_sparse_destroy(transposed);
+    for (int j = 0; matrix && j < n; j++) {
         for (int e = matrix->start[j]; e < matrix->start[j + 1]; e++) {
             if (matrix->row[e] == j) matrix->value[e] += stiffness[j];
         }
     }
-    ss_sparse_destroy(half);
-    ss_sparse_destroy(transposed);
-    return matrix;
-}
 
-/* (Q'A Q + bending + damping) y = Q'r, d = Q y; refinement removes the effect of the least damping */
-static bool solve_on_face(program *q, const ss_sparse *Q, const ss_sparse *matrix, ss_active_set_factor *face)
-{
-    int n = q->n;
-    double last = INFINITY;
-    if (!ss_active_set_factorise(face, q->in_face)) return false;
-    memset(q->step, 0, (size_t)n * sizeof *q->step);
-    memset(q->z, 0, (size_t)n * sizeof *q->z);
-    for (int k = 0; k < (q->damping > redundancy ? 1 : REFINEMENTS); k++) {
-        double left = 0.0;
-        memset(q->hp, 0, (size_t)n * sizeof *q->hp);
-        ss_sparse_apply_transposed(Q, q->residual, 1.0, q->hp);
-        ss_sparse_apply(matrix, q->step, -1.0, q->hp);
-        for (int i = 0; i < n; i++) {
-            if (q->in_face[i]) left = fmax(left, fabs(q->hp[i]));
-        }
-        if (!(left < 0.5 * last)) break;
-        last = left;
-        ss_active_set_solve(face, q->hp, q->z);
-        for (int i = 0; i < n; i++) q->step[i] += q->z[i];
+    bool good = matrix && ss_active_set_factor_create(matrix, true, q->damping, run->arena, &face) &&
+                !ss_run_late(run) &&
+                ss_run_has_factor(run, ss_active_set_factorise(&face, q->in_face, ss_run_deadline(run)));
+    if (good) {
+        double *right = q->trial_g, *y = q->trial;
+        memset(right, 0, bytes);
+        ss_sparse_apply_transposed(Q, q->residual, 1.0, right);
+        ss_active_set_refine(&face, right, q->damping > redundancy ? 1 : REFINEMENTS, q->hp, q->z, y);
+        memset(q->step, 0, bytes);
+        ss_sparse_apply(Q, y, 1.0, q->step);
     }
-    memcpy(q->z, q->step, (size_t)n * sizeof *q->z);
-    memset(q->step, 0, (size_t)n * sizeof *q->step);
-    ss_sparse_apply(Q, q->z, 1.0, q->step);
-    return true;
-}
-
-static bool solve_directly(program *q)
-{
-    ss_arena_mark mark = ss_arena_get_mark(q->run->arena);
-    ss_active_set_factor face = {0};
-    ss_sparse *Q = ss_active_manifold_coordinates(&q->face, q->in_face, q->p);
-    ss_sparse *matrix = Q ? reduced_matrix(q, Q, q->p) : NULL;
-    bool good = matrix && ss_active_set_factor_create(matrix, true, q->damping, q->run, &face) &&
-                solve_on_face(q, Q, matrix, &face);
     ss_active_set_factor_destroy(&face);
     ss_sparse_destroy(matrix);
     ss_sparse_destroy(Q);
-    ss_arena_reset(q->run->arena, mark);
+    ss_arena_reset(run->arena, mark);
     return good;
-}
-
-/* Up to the first bound the way is straight and downhill. */
-static double way_to_bound(const program *q)
-{
-    double way = 1.0;
-    for (int i = 0; i < q->n; i++) {
-        double room = q->step[i] > 0.0 ? q->s.upper[i] - q->x[i] : q->x[i] - q->s.lower[i];
-        if (room < way * fabs(q->step[i])) way = room / fabs(q->step[i]);
-    }
-    return way;
-}
-
-/* Redundant contacts leave directions without curvature, along which a full step goes far beyond where a
- * curved face looks like its tangent. */
-static void adapt_damping(program *q)
-{
-    if (q->halvings > 1) q->damping = fmin(1.0, fmax(30.0 * q->damping, 1e-6));
-    if (q->halvings == 0) q->damping = fmax(0.1 * q->damping, redundancy);
 }
 
 static bool move_along(program *q)
 {
+    // Directly once the face has settled, or where conjugate gradients take long.
     bool again = q->face.hash == q->last_face;
     q->visits = again ? q->visits + 1 : 0;
     q->forcing = again ? fmax(1e-2 * q->forcing, 1e-9) : 0.1;
     q->last_face = q->face.hash;
-    bool direct = q->has_direct && (q->visits > 0 || q->prefers_direct);
-    direct = direct && solve_directly(q);
+    bool direct = q->has_direct && (q->visits > 0 || q->prefers_direct) && solve_directly(q);
     if (!direct) solve_by_gradients(q);
-    bool found = search(q, ALONG_THE_FACE, q->step, 1.0, q->curved ? 0.0 : way_to_bound(q));
-    if (direct && q->curved) adapt_damping(q);
+
+    // Up to the first bound the way is straight and downhill: no need to go back beyond that.
+    double way = q->curved ? 0.0 : 1.0;
+    for (int i = 0; i < q->n && !q->curved; i++) {
+        double room = q->step[i] > 0.0 ? q->s.upper[i] - q->x[i] : q->x[i] - q->s.lower[i];
+        if (room < way * fabs(q->step[i])) way = room / fabs(q->step[i]);
+    }
+    bool found = search(q, ALONG_THE_FACE, q->step, 1.0, way);
+
+    // Redundant contacts leave directions without curvature, along which a full step goes far beyond where a
+    // curved face looks like its tangent.
+    if (!direct || !q->curved) return found;
+    if (q->halvings > 1) q->damping = fmin(1.0, fmax(30.0 * q->damping, 1e-6));
+    if (q->halvings == 0) q->damping = fmax(0.1 * q->damping, redundancy);
     return found;
 }
 
-/* ---- the loop --------------------------------------------------------------------------------------- */
+/* ---- the method ------------------------------------------------------------------------------------- */
 
-/* Square of the step that the gradient along the face would bring: bounds close by make it short. */
-static double room_along(program *q)
-{
-    double sum = 0.0;
-    for (int i = 0; i < q->n; i++) q->trial[i] = q->x[i] + q->residual[i];
-    ss_active_manifold_project(&q->s, q->trial);
-    for (int i = 0; i < q->n; i++) sum += (q->trial[i] - q->x[i]) * (q->trial[i] - q->x[i]);
-    return sum;
-}
+enum { SOME = 5 };
 
-/* The larger part of the gradient says where to go. When that does not help for a while on curved faces, both
- * in turn: bounds are met exactly, but a surface may be left and met again and again. */
+/* The next point in trial, its gradient in trial_g; false when there is none. */
 static bool advance(program *q)
 {
+    // The part of the gradient along the face, and the square of the step that it would bring: bounds close
+    // by make it short.
+    double along = 0.0;
     ss_active_manifold_find(&q->face, q->x, q->g);
     for (int i = 0; i < q->n; i++) q->residual[i] = -q->g[i];
     ss_active_manifold_flatten(&q->face, q->residual);
-    double along = room_along(q);
+    for (int i = 0; i < q->n; i++) q->trial[i] = q->x[i] + q->residual[i];
+    ss_active_manifold_project(&q->s, q->trial);
+    for (int i = 0; i < q->n; i++) along += (q->trial[i] - q->x[i]) * (q->trial[i] - q->x[i]);
+
+    // The larger part of the gradient says where to go. When that does not help for a while on curved faces,
+    // both in turn: bounds are met exactly, but a surface may be left and met again and again.
     bool stays = 4.0 * along >= q->error2 && (!q->curved || q->stuck < SOME || q->stuck % 2);
     if (stays && move_along(q)) return true;
+
+    // Off the face, as far as is exact along the first piece of the way.
     measure(q);
-    return project_gradient(q) || (!stays && along > 0.0 && move_along(q));
+    if (!lacks_time(q)) {
+        multiply(q, q->step, q->hp);
+        double curvature = dot(q->n, q->step, q->hp), slope = -dot(q->n, q->g, q->step);
+        double alpha = curvature * 1e4 > slope ? slope / curvature : 1e4;
+        for (int i = 0; i < q->n; i++) q->p[i] = -q->g[i];
+        if (search(q, OFF_THE_FACE, q->p, fmax(alpha, 0.1), 0.0)) return true;
+    }
+    return !stays && along > 0.0 && move_along(q);
 }
 
 static void swap(double **a, double **b)
@@ -315,22 +285,19 @@ static bool is_good(const program *q)
     return ss_scaled_is_solved(q->curved ? 0.03 * q->error : q->error, q->size);
 }
 
-/* Nothing below 0.1 % for long; at what may well be the end, sooner. */
-static bool crawls(program *q, int iterations)
-{
-    q->stuck = q->error < 0.999 * q->best_error ? 0 : q->stuck + 1;
-    q->best_error = fmin(q->best_error, q->error);
-    return is_good(q) ? q->stuck > 2 * SOME : q->stuck > 200 && q->stuck > iterations / 4;
-}
-
 static ss_status iterate(program *q, ss_run *run, double *x)
 {
-    q->best_error = INFINITY;
+    double best_error = INFINITY;
     for (int k = 1;; k++) {
         measure(q);
         if (!isfinite(q->error2)) return SS_FAILED;
         if (q->error <= settled * q->size) return SS_CONVERGED;
-        if (crawls(q, k) || !advance(q)) return is_good(q) ? SS_CONVERGED : SS_STALLED;
+
+        // Nothing below 0.1 % for long; at what may well be the end, sooner.
+        q->stuck = q->error < 0.999 * best_error ? 0 : q->stuck + 1;
+        best_error = fmin(best_error, q->error);
+        bool crawls = is_good(q) ? q->stuck > 2 * SOME : q->stuck > 200 && q->stuck > k / 4;
+        if (crawls || !advance(q)) return is_good(q) ? SS_CONVERGED : SS_STALLED;
         swap(&q->x, &q->trial);
         swap(&q->g, &q->trial_g);
         if (ss_run_measures(run)) ss_scaled_restore(&q->s, q->x, x);
@@ -338,41 +305,35 @@ static ss_status iterate(program *q, ss_run *run, double *x)
     }
 }
 
-static bool take_memory(program *q, ss_arena *arena)
-{
-    size_t n = (size_t)q->n;
-    if (!ss_arena_take_vectors(arena, n, "vectors",
-                               (double **[]){&q->x, &q->g, &q->trial, &q->trial_g, &q->step, &q->residual,
-                                             &q->z, &q->p, &q->hp, NULL}))
-        return false;
-    q->in_face = ss_arena_take(arena, n, sizeof *q->in_face, "face");
-    q->scratch = ss_arena_take(arena, ss_scaled_scratch(&q->s), sizeof *q->scratch, "velocities");
-    return q->in_face && q->scratch && ss_active_manifold_create(&q->s, arena, &q->face);
-}
-
-static ss_status solve_program(const ss_problem *problem, bool direct, ss_run *run, double *x)
-{
-    program q = {.n = problem->size, .run = run, .damping = redundancy};
-    if (!ss_scaled_create(problem, run->arena, &q.s) || !take_memory(&q, run->arena)) return SS_FAILED;
-    q.curved = ss_problem_laws(problem) & SS_LAW_CONVEX;
-    q.has_direct = direct && problem->A;
-    ss_scaled_start(&q.s, x, q.x);
-    ss_active_manifold_project(&q.s, q.x);
-    find_gradient(&q, q.x, q.g);
-    ss_status status = iterate(&q, run, x);
-    ss_scaled_restore(&q.s, q.x, x);
-    return status;
-}
-
-/* Direct solves need a matrix; where there is none, we make one for ourselves, if there is time for it and
- * for as much again. */
 static ss_status solve(const ss_problem *problem, const void *options, ss_run *run, double *x)
 {
     const qp_options *set = options;
+    ss_arena *arena = run->arena;
+    size_t n = (size_t)problem->size;
+    program q = {.n = problem->size, .run = run, .damping = redundancy};
+
+    // Direct solves need a matrix; where there is none, we make one for ourselves, if there is time for it
+    // and for as much again.
     ss_problem own = *problem;
     bool has_time = !ss_deadline_misses(ss_run_deadline(run), 2.0 * ss_run_matrix_cost(problem));
     bool makes_matrix = set->direct && !problem->A && has_time && ss_problem_need_matrix(&own, NULL);
-    ss_status status = solve_program(&own, set->direct, run, x);
+    q.curved = ss_problem_laws(&own) & SS_LAW_CONVEX;
+    q.has_direct = set->direct && own.A;
+
+    ss_status status = SS_FAILED;
+    q.in_face = ss_arena_take(arena, n, sizeof *q.in_face, "face");
+    if (q.in_face && ss_scaled_create(&own, arena, &q.s) &&
+        ss_arena_take_vectors(
+            arena, n, "vectors",
+            (double **[]){&q.x, &q.g, &q.trial, &q.trial_g, &q.step, &q.residual, &q.z, &q.p, &q.hp, NULL}) &&
+        (q.scratch = ss_arena_take(arena, ss_scaled_scratch(&q.s), sizeof *q.scratch, "velocities")) &&
+        ss_active_manifold_create(&q.s, arena, &q.face)) {
+        ss_scaled_start(&q.s, x, q.x);
+        ss_active_manifold_project(&q.s, q.x);
+        find_gradient(&q, q.x, q.g);
+        status = iterate(&q, run, x);
+        ss_scaled_restore(&q.s, q.x, x);
+    }
     if (makes_matrix) ss_sparse_destroy(own.A);
     return status;
 }

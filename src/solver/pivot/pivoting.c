@@ -16,7 +16,7 @@ static const double wrong_by = 1e-12; // next to 1 + max |x|: less is rounding
 bool ss_pivoting_create(const ss_problem *problem, double compliance, ss_run *run, ss_pivoting *p)
 {
     ss_arena *arena = run->arena;
-    *p = (ss_pivoting){.n = problem->size};
+    *p = (ss_pivoting){.run = run, .n = problem->size};
     double expected = ss_run_scaling_cost(problem);
     if (ss_run_lacks(run, expected)) return false;
     double began = ss_run_deadline(run) < INFINITY ? ss_clock_seconds() : 0.0;
@@ -31,7 +31,7 @@ bool ss_pivoting_create(const ss_problem *problem, double compliance, ss_run *ru
     p->inside = ss_arena_take(arena, n, sizeof *p->inside, "inside");
     for (int i = 0; p->inside && i < p->n; i++) p->inside[i] = true; // as the zeroed sides say
     if (!p->side || !p->inside ||
-        !ss_active_set_factor_create(&p->s.A, problem->symmetric, compliance, run, &p->face))
+        !ss_active_set_factor_create(&p->s.A, problem->symmetric, compliance, arena, &p->face))
         return false;
     ss_active_set_learn(&p->face, took, expected);
     return true;
@@ -58,56 +58,46 @@ static double bound_of(const ss_pivoting *p, int i)
     return p->side[i] == SS_LOWER ? p->lower[i] : p->upper[i];
 }
 
-/* From the last basis, when only bounds and centre have changed. Solving for the change keeps
- * rounding in proportion to it: the normals of a hyperstatic stack would wander otherwise, and
- * coupled bounds with them. */
-static void update_basis(ss_pivoting *p)
-{
-    double eps = p->face.shift;
-    for (int i = 0; i < p->n; i++) {
-        p->step[i] = p->inside[i] ? 0.0 : bound_of(p, i) - p->x[i];
-        p->right[i] = eps * (p->centre[i] - p->last_centre[i]) - p->load_change[i];
-        p->w[i] -= p->right[i];
-    }
-    ss_sparse_apply(&p->s.A, p->step, -1.0, p->right);
-    ss_active_set_solve(&p->face, p->right, p->step);
-    for (int i = 0; i < p->n; i++) p->w[i] += eps * p->step[i];
-    ss_sparse_apply(&p->s.A, p->step, 1.0, p->w);
-    for (int i = 0; i < p->n; i++) p->x[i] = p->inside[i] ? p->x[i] + p->step[i] : bound_of(p, i);
-}
-
-static bool factor(ss_pivoting *p)
-{
-    p->factorizations++;
-    return ss_active_set_factorise(&p->face, p->inside);
-}
-
-static bool renew_basis(ss_pivoting *p)
-{
-    double eps = p->face.shift;
-    if (p->factor_is_old && !factor(p)) return false;
-    for (int i = 0; i < p->n; i++) p->x[i] = p->inside[i] ? 0.0 : bound_of(p, i);
-    ss_scaled_apply(&p->s, p->x, p->w);
-    for (int i = 0; i < p->n; i++) p->right[i] = eps * p->centre[i] - p->w[i];
-    ss_active_set_solve(&p->face, p->right, p->x);
-    ss_scaled_apply(&p->s, p->x, p->w);
-    for (int i = 0; i < p->n; i++) p->w[i] += eps * (p->x[i] - p->centre[i]);
-    return true;
-}
-
 bool ss_pivoting_solve(ss_pivoting *p)
 {
-    if (!p->sides_are_new)
-        update_basis(p);
-    else if (!renew_basis(p))
-        return false;
+    int n = p->n;
+    double eps = p->face.shift, *x = p->x, *w = p->w;
+    if (p->factor_is_old) {
+        p->factorizations++;
+        if (ss_run_late(p->run) ||
+            !ss_run_has_factor(p->run, ss_active_set_factorise(&p->face, p->inside, ss_run_deadline(p->run))))
+            return false;
+    }
+
+    if (p->sides_are_new) {
+        for (int i = 0; i < n; i++) x[i] = p->inside[i] ? 0.0 : bound_of(p, i);
+        ss_scaled_apply(&p->s, x, w);
+        for (int i = 0; i < n; i++) p->right[i] = eps * p->centre[i] - w[i];
+        ss_active_set_solve(&p->face, p->right, x);
+        ss_scaled_apply(&p->s, x, w);
+        for (int i = 0; i < n; i++) w[i] += eps * (x[i] - p->centre[i]);
+    } else {
+        // Only bounds and centre have changed. Solving for the change keeps rounding in proportion to it: the
+        // normals of a hyperstatic stack would wander otherwise, and coupled bounds with them.
+        for (int i = 0; i < n; i++) {
+            p->step[i] = p->inside[i] ? 0.0 : bound_of(p, i) - x[i];
+            p->right[i] = eps * (p->centre[i] - p->last_centre[i]) - p->load_change[i];
+            w[i] -= p->right[i];
+        }
+        ss_sparse_apply(&p->s.A, p->step, -1.0, p->right);
+        ss_active_set_solve(&p->face, p->right, p->step);
+        for (int i = 0; i < n; i++) w[i] += eps * p->step[i];
+        ss_sparse_apply(&p->s.A, p->step, 1.0, w);
+        for (int i = 0; i < n; i++) x[i] = p->inside[i] ? x[i] + p->step[i] : bound_of(p, i);
+    }
+
     p->factor_is_old = p->sides_are_new = false;
-    memset(p->load_change, 0, (size_t)p->n * sizeof *p->load_change);
-    memcpy(p->last_centre, p->centre, (size_t)p->n * sizeof *p->centre);
+    memset(p->load_change, 0, (size_t)n * sizeof *p->load_change);
+    memcpy(p->last_centre, p->centre, (size_t)n * sizeof *p->centre);
     p->size = 1.0;
-    for (int i = 0; i < p->n; i++) {
-        if (!isfinite(p->x[i])) return false;
-        p->size = fmax(p->size, fabs(p->x[i]));
+    for (int i = 0; i < n; i++) {
+        if (!isfinite(x[i])) return false;
+        p->size = fmax(p->size, fabs(x[i]));
     }
     return true;
 }
@@ -153,37 +143,6 @@ int ss_pivoting_wrong(const ss_pivoting *p, int *last)
     return wrong;
 }
 
-static uint64_t hash_sides(const ss_pivoting *p)
-{
-    uint64_t hash = 0x9e3779b97f4a7c15u;
-    for (int i = 0; i < p->n; i++) {
-        hash = (hash ^ (uint64_t)(p->side[i] + 2)) * 0xbf58476d1ce4e5b9u;
-        hash ^= hash >> 29;
-    }
-    return hash;
-}
-
-static bool was_here(ss_pivoting *p, uint64_t hash)
-{
-    for (int k = 0; k < p->seen_count; k++) {
-        if (p->seen[k] == hash) return true;
-    }
-    if (p->seen_count <= SS_PIVOTING_PATIENCE) p->seen[p->seen_count++] = hash;
-    return false;
-}
-
-/* Murty's rule is finite but for rounding: a choice of sides that comes back says so. */
-static bool murty_cycles(ss_pivoting *p, uint64_t hash)
-{
-    if (p->steps > 0 && hash == p->milestone) return true;
-    if (p->steps == p->next_milestone) {
-        p->milestone = hash;
-        p->next_milestone = 2 * p->steps + 1;
-    }
-    p->steps++;
-    return false;
-}
-
 static void forget(ss_pivoting *p)
 {
     p->patience = SS_PIVOTING_PATIENCE;
@@ -206,33 +165,48 @@ void ss_pivoting_start(ss_pivoting *p)
     p->factor_is_old = p->sides_are_new = true;
 }
 
-/* A stiffer proximal term makes the exchanges behave: they contract when it outweighs the coupling. Starts
- * again from the centre; later passes soften it. */
-static bool rescue(ss_pivoting *p)
-{
-    if (p->rescues == MAX_RESCUES || p->face.shift >= 1.0) return false;
-    bool first = p->rescues++ == 0; // later ones go back a step or two only
-    p->face.shift = fmin(1.0, first ? fmax(1e3 * p->face.shift, stiff) : 10.0 * p->face.shift);
-    ss_pivoting_start(p);
-    ss_pivoting_begin(p);
-    return true;
-}
-
 bool ss_pivoting_exchange(ss_pivoting *p, int wrong, int last)
 {
     if (wrong < p->fewest) {
         p->fewest = wrong;
         forget(p);
     }
-    uint64_t hash = hash_sides(p);
-    if (p->patience > 0 && !was_here(p, hash)) {
+
+    // All at once, as long as the choice of sides is new and there is patience.
+    uint64_t hash = 0x9e3779b97f4a7c15u;
+    bool was_here = false;
+    for (int i = 0; i < p->n; i++) {
+        hash = (hash ^ (uint64_t)(p->side[i] + 2)) * 0xbf58476d1ce4e5b9u;
+        hash ^= hash >> 29;
+    }
+    if (p->patience > 0) {
+        for (int k = 0; k < p->seen_count; k++) was_here = was_here || p->seen[k] == hash;
+        if (!was_here && p->seen_count <= SS_PIVOTING_PATIENCE) p->seen[p->seen_count++] = hash;
+    }
+    if (p->patience > 0 && !was_here) {
         p->patience--;
         for (int i = 0; i < p->n; i++) set_side(p, i, right_side(p, i));
         return true;
     }
     p->patience = 0;
-    if (rescue(p)) return true;
-    if (murty_cycles(p, hash)) return false;
+
+    // A stiffer proximal term makes the exchanges behave: they contract when it outweighs the coupling. Starts
+    // again from the centre; later passes soften it, and later rescues go back a step or two only.
+    if (p->rescues < MAX_RESCUES && p->face.shift < 1.0) {
+        bool first = p->rescues++ == 0;
+        p->face.shift = fmin(1.0, first ? fmax(1e3 * p->face.shift, stiff) : 10.0 * p->face.shift);
+        ss_pivoting_start(p);
+        ss_pivoting_begin(p);
+        return true;
+    }
+
+    // Murty's rule is finite but for rounding: a choice of sides that comes back says so.
+    if (p->steps > 0 && hash == p->milestone) return false;
+    if (p->steps == p->next_milestone) {
+        p->milestone = hash;
+        p->next_milestone = 2 * p->steps + 1;
+    }
+    p->steps++;
     set_side(p, last, right_side(p, last));
     return true;
 }

@@ -17,7 +17,7 @@
 #ifndef SS_SOLVER_PIVOT_PIVOTING_H
 #define SS_SOLVER_PIVOT_PIVOTING_H
 
-#include "solver/newton/active_set_factor.h"
+#include "linalg/active_set_factor.h"
 #include "solver/core/scaled.h"
 
 enum { SS_PIVOTING_PATIENCE = 10 };
@@ -27,6 +27,7 @@ typedef enum ss_side { SS_LOWER = -1, SS_INSIDE = 0, SS_UPPER = 1 } ss_side;
 typedef struct ss_pivoting {
     ss_scaled s;
     ss_active_set_factor face; /* its shift is eps */
+    ss_run *run;
     int n;
     signed char *side;
     bool *inside;

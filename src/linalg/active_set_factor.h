@@ -1,4 +1,4 @@
-/* solver/newton/active_set_factor.h - A_FF x_F = r_F for a set F that changes: the linear algebra of
+/* linalg/active_set_factor.h - A_FF x_F = r_F for a set F that changes: the linear algebra of
  * active-set methods.
  *
  * F is gathered, and analysed and factorised from scratch: dense by LAPACK when it is filled, else sparse.
@@ -6,16 +6,14 @@
  * tenth when F is everything, and costs ten times as much when F is half of it.) Symmetric matrices must be
  * positive definite on F, with the shift on the diagonal.
  */
-#ifndef SS_SOLVER_NEWTON_ACTIVE_SET_FACTOR_H
-#define SS_SOLVER_NEWTON_ACTIVE_SET_FACTOR_H
+#ifndef SS_LINALG_ACTIVE_SET_FACTOR_H
+#define SS_LINALG_ACTIVE_SET_FACTOR_H
 
 #include "linalg/factor.h"
 
-#include <stickslip/solver.h>
-
 typedef struct ss_active_set_factor {
     const ss_sparse *A;
-    ss_run *run;
+    ss_arena *arena;
     bool symmetric, is_dense;
     double shift;        /* added to the diagonal */
     int size;            /* of F */
@@ -32,16 +30,20 @@ typedef struct ss_active_set_factor {
 } ss_active_set_factor;
 
 /* A must stay. False when out of memory; destroy in any case. */
-bool ss_active_set_factor_create(const ss_sparse *A, bool symmetric, double shift, ss_run *run,
+bool ss_active_set_factor_create(const ss_sparse *A, bool symmetric, double shift, ss_arena *arena,
                                  ss_active_set_factor *face);
 void ss_active_set_factor_destroy(ss_active_set_factor *face);
 /* Something that should take `expected` seconds took that long: so will the rest. Nothing is learnt from 0 s,
  * which is what runs without a deadline say. */
 void ss_active_set_learn(ss_active_set_factor *face, double took, double expected);
-/* F = { i : in_face[i] }. False when A_FF is singular (or not positive), when out of memory, or when
- * the time left is too short for it: then the run is late. */
-bool ss_active_set_factorise(ss_active_set_factor *face, const bool *in_face);
+/* F = { i : in_face[i] }. OK, SINGULAR, NOT_POSITIVE, NOT_FINITE, NO_MEMORY, or LATE when it would not end
+ * before the deadline (base/deadline.h). */
+ss_linalg_status ss_active_set_factorise(ss_active_set_factor *face, const bool *in_face, double deadline);
 /* x_F = (A_FF + shift)^-1 right_F; the rest of x stays. x and right may be the same. */
 void ss_active_set_solve(ss_active_set_factor *face, const double *right, double *x);
+/* A_FF x_F = right_F, zero elsewhere: up to `rounds` of refinement remove the effect of the shift, as long as
+ * each halves what is left. rest and change: scratch of the size of x. */
+void ss_active_set_refine(ss_active_set_factor *face, const double *right, int rounds, double *rest,
+                          double *change, double *x);
 
 #endif
