@@ -73,17 +73,6 @@ typedef struct newton_run {
     bool has_factor;
 } newton_run;
 
-/* ---- life ------------------------------------------------------------------------------------------- */
-
-static bool take_memory(newton_run *c, const ss_newton *newton, ss_arena *arena)
-{
-    c->space = newton->space;
-    c->blocks = ss_arena_take(arena, ss_newton_system_squares(c->space), sizeof *c->blocks, "Newton blocks");
-    return c->blocks && ss_arena_take_vectors(arena, (size_t)c->space->size, "velocities",
-                                              (double **[]){&c->s, &c->u, &c->g, &c->p, &c->pu, &c->z, &c->zu,
-                                                            &c->ds, &c->du, &c->rhs, &c->swept, NULL});
-}
-
 /* ---- the function ----------------------------------------------------------------------------------- */
 
 /* P(g - k u) of a node, u + t du in the place of u. */
@@ -174,36 +163,30 @@ static double search(const newton_run *c)
 
 /* ---- steps ------------------------------------------------------------------------------------------ */
 
-static void linearize(newton_run *c)
+/* False when the matrix is of no use. */
+static bool newton_step(newton_run *c)
 {
+    ss_newton_system *system = c->system;
+    size_t bytes = ss_newton_system_squares(c->space) * sizeof *c->blocks;
+    c->steps++;
+
+    // 1 + k P' W. Where only bounds were met that stay, the matrix is the one of the last step.
     for (int k = 0; k < c->space->node_count; k++) {
         const ss_node *node = &c->space->nodes[k];
         int n = node->size;
-        double p[SS_NODE_MAX], *F = c->system->F + c->system->square[k],
-                               *B = c->system->B + c->system->square[k];
+        double p[SS_NODE_MAX], *F = system->F + system->square[k], *B = system->B + system->square[k];
         project_node(c, node, 0.0, p, B);
         for (int i = 0; i < n * n; i++) {
             F[i] = i % (n + 1) == 0 ? 1.0 : 0.0;
             B[i] *= c->k;
         }
     }
-}
+    if (!c->has_factor || memcmp(c->blocks, system->B, bytes) != 0) {
+        memcpy(c->blocks, system->B, bytes);
+        c->has_factor = ss_newton_system_factor(system, 0.0);
+    }
+    if (!c->has_factor || !ss_newton_system_solve(system, c->rhs, c->ds, c->du)) return false;
 
-/* Where only bounds were met that stay, the matrix is the one of the last step. */
-static bool factor(newton_run *c)
-{
-    size_t bytes = ss_newton_system_squares(c->space) * sizeof *c->blocks;
-    if (c->has_factor && memcmp(c->blocks, c->system->B, bytes) == 0) return true;
-    memcpy(c->blocks, c->system->B, bytes);
-    return c->has_factor = ss_newton_system_factor(c->system, 0.0);
-}
-
-/* False when the matrix is of no use. */
-static bool newton_step(newton_run *c)
-{
-    linearize(c);
-    c->steps++;
-    if (!factor(c) || !ss_newton_system_solve(c->system, c->rhs, c->ds, c->du)) return false;
     double t = search(c);
     for (int i = 0; i < c->space->size; i++) c->s[i] += t * c->ds[i];
     ss_space_velocity_groups(c->space, c->s, c->u);
@@ -275,37 +258,29 @@ static bool start_rigid(newton_run *c, ss_newton *newton, int sweeps)
     return newton_step(c);
 }
 
-/* Has Newton done its part? Rounding in p is k times that of u, in z it is not: what is left of z may be all
- * due to the multipliers though p says otherwise. */
-static bool is_ready(const newton_run *c, double error)
-{
-    static const double small = 0.1, near = 1.01;
-    return c->inner <= small * c->outer || error <= near * c->outer;
-}
-
-/* Where there is no solution the multipliers grow without bound. */
-static bool is_ray(newton_run *c, ss_newton *newton)
-{
-    const ss_space *space = c->space;
-    for (int i = 0; i < space->size; i++) {
-        int k = space->number[i];
-        c->rhs[i] = space->unit[i] * (c->z[k] - newton->best[k]);
-    }
-    return ss_run_ray(newton->run, c->rhs);
-}
-
 static ss_status solve_rigid(newton_run *c, ss_newton *newton, int sweeps)
 {
     enum { STUCK = 300 }; // the error of z is not what falls with every step
+    static const double small = 0.1, near = 1.01;
+    const ss_space *space = c->space;
     ss_watch watch = {0};
     double error;
     bool more = start_rigid(c, newton, sweeps);
     while (more && tell(c, newton, &error)) {
+        // Where there is no solution the multipliers grow without bound.
         if (ss_watch_stalled(&watch, error, STUCK)) {
-            newton->has_ray = is_ray(c, newton);
+            for (int i = 0; i < space->size; i++) {
+                int k = space->number[i];
+                c->rhs[i] = space->unit[i] * (c->z[k] - newton->best[k]);
+            }
+            newton->has_ray = ss_run_ray(newton->run, c->rhs);
             break;
         }
-        if (is_ready(c, error * newton->start_size)) renew_multipliers(c);
+
+        // Has Newton done its part? Rounding in p is k times that of u, in z it is not: what is left of z may
+        // be all due to the multipliers though p says otherwise.
+        if (c->inner <= small * c->outer || error * newton->start_size <= near * c->outer)
+            renew_multipliers(c);
         more = newton_step(c);
     }
     ss_run_note(newton->run, "%d factorisations", c->system->factorizations);
@@ -338,7 +313,17 @@ static ss_status solve(const ss_problem *problem, const void *options, ss_run *r
     newton_run c = {.system = &newton.system,
                     .k = set->compliance > 0.0 ? 1.0 / set->compliance : set->stiffness};
     ss_status status = SS_FAILED;
-    if (ss_newton_begin(problem, run, SS_NATURAL_MAP, x, &newton) && take_memory(&c, &newton, run->arena)) {
+    bool good = ss_newton_begin(problem, run, SS_NATURAL_MAP, x, &newton);
+    if (good) {
+        c.space = newton.space;
+        size_t squares = ss_newton_system_squares(c.space);
+        c.blocks = ss_arena_take(run->arena, squares, sizeof *c.blocks, "Newton blocks");
+        good = c.blocks &&
+               ss_arena_take_vectors(run->arena, (size_t)c.space->size, "velocities",
+                                     (double **[]){&c.s, &c.u, &c.g, &c.p, &c.pu, &c.z, &c.zu, &c.ds, &c.du,
+                                                   &c.rhs, &c.swept, NULL});
+    }
+    if (good) {
         newton.system.is_symmetric = true;
         if (set->compliance == 0.0) return solve_rigid(&c, &newton, set->sweeps);
         status = solve_compliant(&c, &newton);

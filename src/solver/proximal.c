@@ -46,22 +46,11 @@ static const ss_option options_table[] = {
     {0},
 };
 
-/* ---- Newton steps ----------------------------------------------------------------------------------- */
-
-static void use_newton(ss_newton *newton, const proximal_options *set, double *r, double *u)
-{
-    ss_proximal_plan plan = {.alpha = set->regularization, .largest = 1e3, .patience = 500, .attempts = 20};
-    if (ss_newton_proximal(newton, &plan, r, u)) return;
-    if (isfinite(newton->best_error)) memcpy(r, newton->best, (size_t)newton->space->size * sizeof *r);
-    ss_space_velocity(newton->space, r, u);
-    newton->map = SS_FISCHER_MAP;
-    ss_newton_proximal(newton, &plan, r, u);
-}
-
 static ss_status solve_by_newton(const ss_problem *problem, const proximal_options *set, ss_run *run,
                                  double *x)
 {
     ss_newton newton;
+    ss_proximal_plan plan = {.alpha = set->regularization, .largest = 1e3, .patience = 500, .attempts = 20};
     size_t n = (size_t)problem->size;
     double *r = ss_arena_take(run->arena, n, sizeof *r, "r"),
            *u = ss_arena_take(run->arena, n, sizeof *u, "u");
@@ -72,75 +61,56 @@ static ss_status solve_by_newton(const ss_problem *problem, const proximal_optio
     ss_space_enter(newton.space, x, r);
     ss_space_velocity(newton.space, r, u);
     ss_newton_sweeps(&newton, set->sweeps, r, u);
-    if (ss_newton_report(&newton, r) && !ss_newton_exact(&newton)) use_newton(&newton, set, r, u);
+    if (!ss_newton_report(&newton, r) || ss_newton_exact(&newton) || ss_newton_proximal(&newton, &plan, r, u))
+        return ss_newton_end(&newton);
+
+    // The same with the other map, from the best point.
+    if (isfinite(newton.best_error)) memcpy(r, newton.best, n * sizeof *r);
+    ss_space_velocity(newton.space, r, u);
+    newton.map = SS_FISCHER_MAP;
+    ss_newton_proximal(&newton, &plan, r, u);
     return ss_newton_end(&newton);
-}
-
-/* ---- sweeps ----------------------------------------------------------------------------------------- */
-
-enum { SWEEPS = 100 }; // for one proximal problem
-
-typedef struct by_sweeps {
-    ss_space *space;
-    ss_progress progress;
-    double *r, *centre;
-    double alpha;
-} by_sweeps;
-
-static double distance(const by_sweeps *by)
-{
-    double sum = 0.0;
-    for (int i = 0; i < by->space->size; i++) sum += (by->r[i] - by->centre[i]) * (by->r[i] - by->centre[i]);
-    return sqrt(sum);
-}
-
-/* One proximal problem; returns the number of sweeps, SWEEPS when it was not solved, -1 at the
- * end of the run. */
-static int sweep_out(by_sweeps *by, const ss_sweeper *sweeper)
-{
-    static const double solved = 0.5;
-    enum { STUCK = 5000 };
-    memcpy(by->centre, by->r, (size_t)by->space->size * sizeof *by->r);
-    ss_sweeper_begin(sweeper, by->r);
-    for (int k = 1; k <= SWEEPS; k++) {
-        double moved = sqrt(ss_sweeper_sweep(sweeper, by->r)), drift = by->alpha * distance(by);
-        if (!ss_progress_report(&by->progress, by->r, moved + drift, STUCK)) return -1;
-        if (moved <= solved * drift) return k;
-    }
-    return SWEEPS;
-}
-
-/* The contacts are made again when alpha has changed. False when out of memory. */
-static bool use_sweeps(by_sweeps *by, ss_arena *arena)
-{
-    static const double least = 1e-6, largest = 10.0;
-    ss_arena_mark mark = ss_arena_get_mark(arena);
-    ss_sweeper sweeper;
-    if (!ss_sweeper_create(by->space, by->alpha, by->centre, true, arena, &sweeper)) return false;
-    for (int count; (count = sweep_out(by, &sweeper)) >= 0;) {
-        double factor = count <= SWEEPS / 10 ? 0.3 : count < SWEEPS ? 1.0 : 3.0;
-        double alpha = fmin(fmax(factor * by->alpha, least), largest);
-        if (alpha == by->alpha) continue;
-        by->alpha = alpha;
-        ss_arena_reset(arena, mark);
-        if (!ss_sweeper_create(by->space, alpha, by->centre, true, arena, &sweeper)) return false;
-    }
-    return true;
 }
 
 static ss_status solve_by_sweeps(const ss_problem *problem, const proximal_options *set, ss_run *run,
                                  double *x)
 {
+    enum { SWEEPS = 100, STUCK = 5000 }; // for one proximal problem; of the run
+    static const double solved = 0.5, least = 1e-6, largest = 10.0;
     size_t n = (size_t)problem->size;
-    by_sweeps by = {.space = ss_space_create(problem, run->arena),
-                    .r = ss_arena_take(run->arena, n, sizeof *by.r, "r"),
-                    .centre = ss_arena_take(run->arena, n, sizeof *by.centre, "centre"),
-                    .alpha = set->regularization};
-    if (!by.space || !by.r || !by.centre || !ss_progress_start(by.space, run, x, &by.progress))
-        return SS_FAILED;
-    ss_space_enter(by.space, x, by.r);
-    if (!use_sweeps(&by, run->arena)) return SS_FAILED;
-    return ss_progress_end(&by.progress);
+    ss_progress progress;
+    ss_sweeper sweeper;
+    ss_space *space = ss_space_create(problem, run->arena);
+    double *r = ss_arena_take(run->arena, n, sizeof *r, "r"),
+           *centre = ss_arena_take(run->arena, n, sizeof *centre, "centre");
+    if (!space || !r || !centre || !ss_progress_start(space, run, x, &progress)) return SS_FAILED;
+    ss_space_enter(space, x, r);
+    ss_arena_mark mark = ss_arena_get_mark(run->arena);
+    for (double alpha = set->regularization, made = 0.0;;) {
+        // The contacts are made again when alpha has changed.
+        if (alpha != made) {
+            ss_arena_reset(run->arena, mark);
+            if (!ss_sweeper_create(space, alpha, centre, true, run->arena, &sweeper)) return SS_FAILED;
+            made = alpha;
+        }
+
+        // One proximal problem, until what a sweep moves is a part of how far it has come.
+        int count = 0;
+        memcpy(centre, r, n * sizeof *r);
+        ss_sweeper_begin(&sweeper, r);
+        for (bool is_solved = false; !is_solved && count < SWEEPS;) {
+            double moved = sqrt(ss_sweeper_sweep(&sweeper, r)), sum = 0.0;
+            for (size_t i = 0; i < n; i++) sum += (r[i] - centre[i]) * (r[i] - centre[i]);
+            double drift = alpha * sqrt(sum);
+            if (!ss_progress_report(&progress, r, moved + drift, STUCK)) return ss_progress_end(&progress);
+            count++;
+            is_solved = moved <= solved * drift;
+        }
+
+        // Less of the term where that was easy, more where it was not solved.
+        double factor = count <= SWEEPS / 10 ? 0.3 : count < SWEEPS ? 1.0 : 3.0;
+        alpha = fmin(fmax(factor * alpha, least), largest);
+    }
 }
 
 static ss_status solve(const ss_problem *problem, const void *options, ss_run *run, double *x)
