@@ -6,7 +6,7 @@
 #include <stickslip/solver.h>
 
 #include "problems.h"
-#include "solver/local/disc.h"
+#include "solver/local/local_cone.h"
 #include "solver/newton/maps.h"
 #include "solver/pivot/pivoting.h"
 #include "solver/core/run_state.h"

@@ -28,7 +28,7 @@
 #include "base/option_rows.h"
 #include "problem/gauge.h"
 #include "solver/core/law.h"
-#include "solver/local/disc.h"
+#include "solver/local/local_cone.h"
 #include "solver/pivot/pivoting.h"
 #include "linalg/anderson.h"
 #include "solver/sweep/sweep.h"
@@ -67,7 +67,7 @@ typedef struct halves {
     double *before, *after; // tangents at the beginning and the end of a turn
     /* both */
     double *x, *w, *load, *best;
-    double energy, best_energy;
+    double best_energy;
 } halves;
 
 /* ---- the direct half -------------------------------------------------------------------------------- */
@@ -154,6 +154,36 @@ static bool solve_direct(halves *h)
 
 /* ---- the friction half ------------------------------------------------------------------------------ */
 
+typedef struct tangents {
+    const ss_block *block;
+    const double *A; // of the contact
+} tangents;
+
+/* The step of a contact in the sweep: its normal impulse stays, the tangents are solved for on their disc,
+ * then the rolling part on its own. Where friction has no limit they stay as well. `q` is the load of all
+ * other contacts. */
+static void step_tangents(void *data, const double *q, double *r)
+{
+    const tangents *of = data;
+    int size = of->block->size, count = size == 2 ? 1 : 2;
+    for (int at = 1; at < size; at += 2) {
+        double mu = ss_friction_of(of->block, at), B[4] = {1.0, 0.0, 0.0, 1.0}, c[2] = {0}, y[2];
+        if (isinf(mu)) continue;
+        for (int i = 0; i < count; i++) {
+            c[i] = q[at + i];
+            for (int j = 0; j < size; j++) {
+                double a = of->A[size * (at + i) + j];
+                if (j >= at && j < at + count)
+                    B[2 * i + j - at] = a;
+                else
+                    c[i] += a * r[j];
+            }
+        }
+        ss_disc_solve(B, c, mu * r[0], y);
+        for (int i = 0; i < count; i++) r[at + i] = y[i];
+    }
+}
+
 /* Of the cells only those that have tangents stay. The sweep reads rows of the matrix, where no cell depends
  * on another being visited. */
 static bool make_friction(halves *h, int mixing, ss_arena *arena)
@@ -172,10 +202,15 @@ static bool make_friction(halves *h, int mixing, ss_arena *arena)
         ss_cell *cell = &A->cells[kept++];
         *cell = A->cells[c];
         const ss_block *block = &h->problem->blocks[cell->block];
-        double diagonal = h->problem->diagonal[cell->first];
-        if (!(block->law == SS_LAW_CONE ? ss_tangents_step_set(block, cell, arena)
-                                        : ss_row_step_set(&h->rows, cell, 1.0 / diagonal, &full, arena)))
+        if (block->law == SS_LAW_CONE) {
+            tangents *of = ss_arena_take_unset(arena, 1, sizeof *of, "tangents");
+            if (!of) return false;
+            *of = (tangents){block, cell->own};
+            cell->step = step_tangents;
+            cell->data = of;
+        } else if (!ss_row_step_set(&h->rows, cell, 1.0 / h->problem->diagonal[cell->first], &full, arena)) {
             return false;
+        }
     }
     A->cell_count = kept;
     return ss_safeguarded_anderson_create(h->tangents, mixing, arena, &h->mixing);
@@ -183,24 +218,11 @@ static bool make_friction(halves *h, int mixing, ss_arena *arena)
 
 /* ---- turns ------------------------------------------------------------------------------------------ */
 
-/* w and the error of x, which is kept when it is the best. */
-static void measure(halves *h)
-{
-    const ss_problem *problem = h->problem;
-    memcpy(h->w, problem->b, (size_t)problem->size * sizeof *h->w);
-    ss_sparse_apply(problem->A, h->x, 1.0, h->w);
-    h->energy = 0.0;
-    for (int k = 0; k < problem->block_count; k++)
-        h->energy += ss_gauge_of_block(problem, problem->diagonal, k, h->x, h->w, SS_WANT_ENERGY).energy;
-    if (!(h->energy < h->best_energy)) return;
-    h->best_energy = h->energy;
-    memcpy(h->best, h->x, (size_t)problem->size * sizeof *h->x);
-}
-
 static ss_status iterate(halves *h, int sweeps, ss_run *run, double *x)
 {
     enum { STUCK = 300 };
-    int n = h->problem->size;
+    const ss_problem *problem = h->problem;
+    int n = problem->size;
     size_t bytes = (size_t)n * sizeof *x;
     ss_status status = SS_MAX_ITERATIONS;
     ss_watch watch = {0};
@@ -211,11 +233,19 @@ static ss_status iterate(halves *h, int sweeps, ss_run *run, double *x)
         for (int k = 0; good && k < sweeps && !ss_run_late(h->run); k++) {
             if (!(ss_sweep_pass(h->sweep, SS_SWEEP_SYMMETRIC, h->x) > 0.0)) break;
         }
-        if (good) measure(h);
-        if (!good || !isfinite(h->energy)) {
+
+        // The error; x is kept when it is the best.
+        double energy = 0.0;
+        memcpy(h->w, problem->b, bytes);
+        if (good) ss_sparse_apply(problem->A, h->x, 1.0, h->w);
+        for (int k = 0; good && k < problem->block_count; k++)
+            energy += ss_gauge_of_block(problem, problem->diagonal, k, h->x, h->w, SS_WANT_ENERGY).energy;
+        if (!good || !isfinite(energy)) {
             status = h->best_energy < INFINITY ? SS_STALLED : SS_FAILED;
             break;
         }
+        if (energy < h->best_energy) memcpy(h->best, h->x, bytes);
+        h->best_energy = fmin(h->best_energy, energy);
 
         memcpy(x, h->x, bytes);
         if (!ss_run_iteration(run, x, h->w)) {
@@ -223,8 +253,8 @@ static ss_status iterate(halves *h, int sweeps, ss_run *run, double *x)
             if (status == SS_CONVERGED) return status;
             break;
         }
-        if (h->energy == 0.0) return SS_CONVERGED;
-        if (ss_watch_stalled(&watch, h->energy, STUCK)) {
+        if (energy == 0.0) return SS_CONVERGED;
+        if (ss_watch_stalled(&watch, energy, STUCK)) {
             // Where there is no solution the direct half grows without bound.
             for (int i = 0; i < n; i++) h->load[i] = h->x[i] - h->best[i];
             status = ss_run_ray(run, h->load) ? SS_RAY : SS_STALLED;

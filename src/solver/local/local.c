@@ -40,47 +40,37 @@ ss_local *ss_local_create(const ss_problem *problem, const ss_block *block, doub
     return local;
 }
 
-/* q = w - A_kk r: the velocities without this block, then its own problem. */
-static void step_cone(ss_local *local, const double *w, double *r)
-{
-    int n = local->block->size;
-    for (int i = 0; i < n; i++) {
-        local->load[i] = w[i];
-        for (int j = 0; j < n; j++) local->load[i] -= local->own[n * i + j] * r[j];
-    }
-    local->cone.solve(local->cone.data, local->load, r);
-}
-
-/* r <- r - A_kk^-1 w; the factors are those of A_kk by rows, that is of its transpose by columns. */
-static void step_free(ss_local *local, const double *w, double *r)
-{
-    int n = local->block->size;
-    memcpy(local->load, w, (size_t)n * sizeof *w);
-    ss_dense_lu_solve(n, local->own, local->pivot, SS_AS_IS, local->load, 1);
-    for (int i = 0; i < n; i++) r[i] -= local->load[i];
-}
-
-/* Row after row, each with what the rows before it did. */
-static void step_rows(ss_local *local, const double *w, double *x)
-{
-    int n = local->block->size, first = local->block->first;
-    memcpy(local->load, w + first, (size_t)n * sizeof *w);
-    for (int i = 0; i < n; i++) {
-        double a = local->own[n * i + i], before = x[first + i], lower, upper;
-        if (!(a > 0.0)) continue;
-        ss_row_bounds(local->problem, x, first + i, &lower, &upper);
-        x[first + i] = fmin(fmax(before - local->load[i] / a, lower), upper);
-        for (int k = i + 1; k < n; k++) local->load[k] += local->own[n * k + i] * (x[first + i] - before);
-    }
-}
-
 void ss_local_step(ss_local *local, const double *w, double *x)
 {
     const ss_block *block = local->block;
-    if (ss_law_is_cone(block->law))
-        step_cone(local, w + block->first, x + block->first);
-    else if (block->law == SS_LAW_FREE)
-        step_free(local, w + block->first, x + block->first);
-    else
-        step_rows(local, w, x);
+    int n = block->size, first = block->first;
+    const double *own = local->own;
+    double *load = local->load, *r = x + first;
+    memcpy(load, w + first, (size_t)n * sizeof *w);
+
+    // A cone: q = w - A_kk r, the velocities without this block, then its own problem.
+    if (ss_law_is_cone(block->law)) {
+        for (int i = 0; i < n; i++) {
+            for (int j = 0; j < n; j++) load[i] -= own[n * i + j] * r[j];
+        }
+        local->cone.solve(local->cone.data, load, r);
+        return;
+    }
+
+    // Free rows: r <- r - A_kk^-1 w; the factors are those of A_kk by rows, that is of its transpose by
+    // columns.
+    if (block->law == SS_LAW_FREE) {
+        ss_dense_lu_solve(n, own, local->pivot, SS_AS_IS, load, 1);
+        for (int i = 0; i < n; i++) r[i] -= load[i];
+        return;
+    }
+
+    // Bounds: row after row, each with what the rows before it did.
+    for (int i = 0; i < n; i++) {
+        double a = own[n * i + i], before = r[i], lower, upper;
+        if (!(a > 0.0)) continue;
+        ss_row_bounds(local->problem, x, first + i, &lower, &upper);
+        r[i] = fmin(fmax(before - load[i] / a, lower), upper);
+        for (int k = i + 1; k < n; k++) load[k] += own[n * k + i] * (r[i] - before);
+    }
 }

@@ -10,82 +10,7 @@
 #include <math.h>
 #include <string.h>
 
-/* ---- small systems ---------------------------------------------------------------------------------- */
-
-static void exchange(double *a, double *b, int count)
-{
-    for (int k = 0; k < count; k++) {
-        double kept = a[k];
-        a[k] = b[k];
-        b[k] = kept;
-    }
-}
-
-static int pivot_row(int n, const double *A, int column)
-{
-    int best = column;
-    for (int i = column + 1; i < n; i++) {
-        if (fabs(A[i * n + column]) > fabs(A[best * n + column])) best = i;
-    }
-    return best;
-}
-
-bool ss_small_solve(int n, double *A, int count, double *b)
-{
-    for (int j = 0; j < n; j++) {
-        int pivot = pivot_row(n, A, j);
-        if (!(fabs(A[pivot * n + j]) > 0.0)) return false;
-        exchange(A + pivot * n, A + j * n, n);
-        exchange(b + pivot * count, b + j * count, count);
-        for (int i = j + 1; i < n; i++) {
-            double factor = A[i * n + j] / A[j * n + j];
-            for (int k = j + 1; k < n; k++) A[i * n + k] -= factor * A[j * n + k];
-            for (int k = 0; k < count; k++) b[i * count + k] -= factor * b[j * count + k];
-        }
-    }
-    for (int j = n - 1; j >= 0; j--) {
-        for (int k = 0; k < count; k++) {
-            double sum = b[j * count + k];
-            for (int i = j + 1; i < n; i++) sum -= A[j * n + i] * b[i * count + k];
-            b[j * count + k] = sum / A[j * n + j];
-        }
-    }
-    return true;
-}
-
-/* Scaled to a unit diagonal first: which pivot is the largest must not depend on units. */
-bool ss_small_invert(int n, const double *A, double *inverse)
-{
-    double scaled[SS_CONE_MAX * SS_CONE_MAX], unit[SS_CONE_MAX];
-    for (int i = 0; i < n; i++) unit[i] = A[i * n + i] > 0.0 ? sqrt(A[i * n + i]) : 1.0;
-    for (int i = 0; i < n; i++) {
-        for (int j = 0; j < n; j++) {
-            scaled[i * n + j] = A[i * n + j] / unit[i] / unit[j];
-            inverse[i * n + j] = i == j ? 1.0 : 0.0;
-        }
-    }
-    bool regular = ss_small_solve(n, scaled, n, inverse);
-    for (int i = 0; i < n; i++) {
-        for (int j = 0; j < n; j++) inverse[i * n + j] /= unit[i] * unit[j];
-    }
-    return regular;
-}
-
-/* r = -A^-1 q, the second time with what the first left over: an inverse is only as good as A's condition. */
-void ss_small_balance(int n, const double *A, const double *inverse, const double *q, double *r)
-{
-    double left[SS_CONE_MAX];
-    for (int i = 0; i < n; i++) r[i] = 0.0;
-    for (int pass = 0; pass < 2; pass++) {
-        for (int i = 0; i < n; i++) {
-            left[i] = q[i];
-            for (int j = 0; j < n; j++) left[i] += A[i * n + j] * r[j];
-        }
-        for (int i = 0; i < n; i++) {
-            for (int j = 0; j < n; j++) r[i] -= inverse[i * n + j] * left[j];
-        }
-    }
-}
+/* ---- parts of the others ---------------------------------------------------------------------------- */
 
 ss_stick ss_stick_of(const double A[9])
 {
@@ -96,6 +21,50 @@ ss_stick ss_stick_of(const double A[9])
     ss_small_invert(3, A, stick.inverse);
     for (int i = 0; i < 3; i++) stick.is_soft |= stick.inverse[4 * i] * A[4 * i] > soft;
     return stick;
+}
+
+/* (B + lambda) y = -c; false when that is singular. */
+static bool balance(const double B[4], double lambda, const double c[2], double y[2])
+{
+    double a = B[0] + lambda, d = B[3] + lambda, determinant = a * d - B[1] * B[2];
+    if (!(determinant > 1e-14 * a * d)) return false;
+    y[0] = (B[1] * c[1] - d * c[0]) / determinant;
+    y[1] = (B[2] * c[0] - a * c[1]) / determinant;
+    return true;
+}
+
+/* Newton's method on 1 / |y(lambda)|, which is nearly straight: from the left it never goes too far. */
+void ss_disc_solve(const double B[4], const double c[2], double radius, double y[2])
+{
+    enum { STEPS = 50 };
+    static const double exact = 1e-15;
+    double load = hypot(c[0], c[1]);
+    if (balance(B, 0.0, c, y) && hypot(y[0], y[1]) <= radius) return;
+    if (!(radius > 0.0) || !(load > 0.0)) {
+        y[0] = y[1] = 0.0;
+        return;
+    }
+    double lambda = fmax(load / radius - (fabs(B[0]) + fabs(B[1]) + fabs(B[2]) + fabs(B[3])), 0.0);
+    double length = radius;
+    for (int k = 0; k < STEPS; k++) {
+        double minus[2], slope[2];
+        if (!balance(B, lambda, c, y)) { // flat in one direction
+            lambda = fmax(2.0 * lambda, 1e-3 * load / radius);
+            continue;
+        }
+        length = hypot(y[0], y[1]);
+        minus[0] = -y[0], minus[1] = -y[1];
+        balance(B, lambda, minus, slope);
+        double along = y[0] * slope[0] + y[1] * slope[1];
+        if (!(along > 0.0)) break;
+        double change = (length / radius - 1.0) * length * length / along;
+        double next = fmax(lambda + change, 0.0);
+        if (fabs(next - lambda) <= exact * (lambda + load / radius)) break;
+        lambda = next;
+    }
+    if (!(length > 0.0)) return;
+    y[0] *= radius / length;
+    y[1] *= radius / length;
 }
 
 /* ---- no friction: one number ------------------------------------------------------------------------ */
@@ -226,11 +195,6 @@ static void solve_reduced(void *data, const double *q, double *r)
     }
 }
 
-static double friction_of(const ss_block *block, int component)
-{
-    return component < 3 ? block->mu : block->mu_rolling;
-}
-
 /* Below this friction the slip speed s leaves the range of numbers; a force of 1e-100 of the normal one is
  * none. */
 static const double NO_FRICTION = 1e-100;
@@ -265,32 +229,6 @@ static void take_part(int n, const double *A, const int *rows, int row_count, co
     }
 }
 
-/* A_KK - A_KS A_SS^-1 A_SK, and the factors that carry loads and impulses across. */
-static void eliminate_stuck(const double *A, reduced *contact, double *core)
-{
-    int n = contact->size, kept = contact->kept_count, stuck = contact->stuck_count;
-    double ks[SS_CONE_MAX * SS_CONE_MAX], sk[SS_CONE_MAX * SS_CONE_MAX], ss[SS_CONE_MAX * SS_CONE_MAX];
-    take_part(n, A, contact->kept, kept, contact->kept, kept, core);
-    take_part(n, A, contact->kept, kept, contact->stuck, stuck, ks);
-    take_part(n, A, contact->stuck, stuck, contact->kept, kept, sk);
-    take_part(n, A, contact->stuck, stuck, contact->stuck, stuck, ss);
-    ss_small_invert(stuck, ss, contact->inverse);
-    for (int i = 0; i < stuck; i++) {
-        for (int j = 0; j < kept; j++) {
-            for (int k = 0; k < stuck; k++) {
-                contact->carry[i * kept + j] += contact->inverse[i * stuck + k] * sk[k * kept + j];
-                contact->load[j * stuck + i] += ks[j * stuck + k] * contact->inverse[k * stuck + i];
-            }
-        }
-    }
-    for (int i = 0; i < kept; i++) {
-        for (int j = 0; j < kept; j++) {
-            for (int k = 0; k < stuck; k++)
-                core[i * kept + j] -= contact->load[i * stuck + k] * sk[k * kept + j];
-        }
-    }
-}
-
 /* What create_core does not accept: components without friction or with infinite friction, a singular A. */
 static bool create_reduced(const ss_block *block, const double *A, double tolerance, ss_arena *arena,
                            ss_local_cone *cone)
@@ -301,7 +239,7 @@ static bool create_reduced(const ss_block *block, const double *A, double tolera
     if (!contact) return false;
     *contact = (reduced){.size = n, .kept_count = 1};
     for (int i = 1; i < n; i++) {
-        double mu = friction_of(block, i);
+        double mu = ss_friction_of(block, i);
         if (isinf(mu))
             contact->stuck[contact->stuck_count++] = i;
         else if (mu > NO_FRICTION)
@@ -322,7 +260,31 @@ static bool create_reduced(const ss_block *block, const double *A, double tolera
         contact->compliance[i] = compliance * fabs(A[i * n + i]);
         softened[i * n + i] += contact->compliance[i];
     }
-    eliminate_stuck(softened, contact, core);
+
+    // A_KK - A_KS A_SS^-1 A_SK, and the factors that carry loads and impulses across.
+    int kept = contact->kept_count, stuck = contact->stuck_count;
+    double ks[SS_CONE_MAX * SS_CONE_MAX], sk[SS_CONE_MAX * SS_CONE_MAX], ss[SS_CONE_MAX * SS_CONE_MAX];
+    take_part(n, softened, contact->kept, kept, contact->kept, kept, core);
+    take_part(n, softened, contact->kept, kept, contact->stuck, stuck, ks);
+    take_part(n, softened, contact->stuck, stuck, contact->kept, kept, sk);
+    take_part(n, softened, contact->stuck, stuck, contact->stuck, stuck, ss);
+    ss_small_invert(stuck, ss, contact->inverse);
+    for (int i = 0; i < stuck; i++) {
+        for (int j = 0; j < kept; j++) {
+            for (int k = 0; k < stuck; k++) {
+                contact->carry[i * kept + j] += contact->inverse[i * stuck + k] * sk[k * kept + j];
+                contact->load[j * stuck + i] += ks[j * stuck + k] * contact->inverse[k * stuck + i];
+            }
+        }
+    }
+    for (int i = 0; i < kept; i++) {
+        for (int j = 0; j < kept; j++) {
+            for (int k = 0; k < stuck; k++)
+                core[i * kept + j] -= contact->load[i * stuck + k] * sk[k * kept + j];
+        }
+    }
+
+    // What is left is a contact of the usual kind.
     ss_block inner = *block;
     inner.size = contact->kept_count;
     if (contact->kept_count > 1 && contact->kept[1] == 3) inner.mu = block->mu_rolling;
@@ -335,7 +297,7 @@ bool ss_local_cone_create(const ss_block *block, const double *A, double toleran
 {
     bool is_usual = true;
     for (int i = 1; i < block->size; i++) {
-        double mu = friction_of(block, i);
+        double mu = ss_friction_of(block, i);
         is_usual &= mu > NO_FRICTION && !isinf(mu);
     }
     return (is_usual && is_regular(block->size, A) ? create_core : create_reduced)(block, A, tolerance, arena,

@@ -13,6 +13,8 @@
 
 #include <math.h>
 
+#include "linalg/small.h"
+
 /* r: a guess on entry (the last impulse), the solution on return. */
 typedef void ss_local_solve(void *data, const double *q, double *r);
 
@@ -28,7 +30,13 @@ bool ss_local_cone_create(const ss_block *block, const double *A, double toleran
 
 /* ---- parts ------------------------------------------------------------------------------------------ */
 
-enum { SS_CONE_MAX = 5 };
+enum { SS_CONE_MAX = SS_SMALL_MAX };
+
+/* Friction of component i > 0 of a cone: sliding or rolling. */
+static inline double ss_friction_of(const ss_block *block, int i)
+{
+    return i < 3 ? block->mu : block->mu_rolling;
+}
 
 /* Three components, Coulomb's law and the convex one; three under the convex law or five, a general method.
  * Friction positive and finite, A regular. */
@@ -38,13 +46,6 @@ bool ss_local_convex_create(const ss_block *block, const double *A, double toler
                             ss_local_cone *cone);
 bool ss_local_newton_create(const ss_block *block, const double *A, double tolerance, ss_arena *arena,
                             ss_local_cone *cone);
-
-/* Gaussian elimination with row exchange for n <= SS_CONE_MAX: A is destroyed, b becomes A^-1 b, `count`
- * right-hand sides as the columns of b (n x count). False when A is singular to the last bit. */
-bool ss_small_solve(int n, double *A, int count, double *b);
-bool ss_small_invert(int n, const double *A, double *inverse);
-/* r = -A^-1 q with the inverse from above and one step of refinement. */
-void ss_small_balance(int n, const double *A, const double *inverse, const double *q, double *r);
 
 /* Sticking with three components: r = -A^-1 q. Refined where A is badly conditioned, else one product. */
 typedef struct ss_stick {
@@ -65,6 +66,14 @@ static inline bool ss_sticks(const ss_stick *stick, double mu, const double *q, 
     double limit = mu * r[0];
     return r[0] >= 0.0 && r[1] * r[1] + r[2] * r[2] <= limit * limit;
 }
+
+/* The friction of one contact whose normal impulse is given, two components:
+ *
+ *     B y + c + lambda y = 0,   |y| <= radius,   lambda >= 0,   lambda (radius - |y|) = 0
+ *
+ * of a symmetric B the y of least energy on the disc, of any other B the law all the same. B row by row; its
+ * symmetric part should be positive semidefinite. y need not be set. */
+void ss_disc_solve(const double B[4], const double c[2], double radius, double y[2]);
 
 /* The next trial for a root between low and high (inf: not known yet): Newton's if it lies between. */
 static inline double ss_root_trial(double newton, double low, double high, double scale)

@@ -19,14 +19,7 @@
 
 #include "problem/cone.h"
 
-enum {
-    MAX = SS_CONE_MAX,
-    NEWTON_STEPS = 60,
-    HALVINGS = 12,
-    SEARCH_STEPS = 200,
-    DISC_STEPS = 400,
-    ROOT_STEPS = 100
-};
+enum { MAX = SS_CONE_MAX, NEWTON_STEPS = 60, HALVINGS = 12, SEARCH_STEPS = 200, DISC_STEPS = 400 };
 
 typedef struct contact {
     ss_law law;
@@ -36,7 +29,6 @@ typedef struct contact {
     double scale[MAX];                       // square roots of the diagonal
     double mu[2];                            // scaled
     ss_friction_cone cone;                   // scaled
-    double s[2];                             // of the last slip in each disc
 } contact;
 
 static double norm(int n, const double *x)
@@ -89,13 +81,7 @@ static void cut_disc(const contact *c, const double *y, int group, double height
     }
 }
 
-/* The height of the projection, and its derivative. */
-static double coulomb_height(const double *y, double *lift)
-{
-    lift[0] = y[0] > 0.0 ? 1.0 : 0.0;
-    return fmax(0.0, y[0]);
-}
-
+/* The height of the projection under the convex law, and its derivative. */
 static double convex_height(const contact *c, const double *y, double *lift)
 {
     double P[MAX], weight = 1.0;
@@ -120,7 +106,8 @@ static double evaluate(const contact *c, const double *q, const double *r, doubl
     double u[MAX], y[MAX], P[MAX], lift[MAX] = {0}, slope[MAX * MAX] = {0};
     velocity(c, q, r, u);
     for (int i = 0; i < n; i++) y[i] = r[i] - u[i];
-    P[0] = c->law == SS_LAW_CONE ? coulomb_height(y, lift) : convex_height(c, y, lift);
+    P[0] = c->law == SS_LAW_CONE ? fmax(0.0, y[0]) : convex_height(c, y, lift);
+    if (c->law == SS_LAW_CONE) lift[0] = y[0] > 0.0 ? 1.0 : 0.0;
     memcpy(slope, lift, (size_t)n * sizeof *slope);
     for (int group = 0; group < c->groups; group++) cut_disc(c, y, group, P[0], lift, P, slope);
     for (int i = 0; i < n; i++) {
@@ -136,107 +123,57 @@ static double evaluate(const contact *c, const double *q, const double *r, doubl
 
 /* ---- Newton ----------------------------------------------------------------------------------------- */
 
-/* The longest of 1, 1/2, 1/4, ... that makes |F| smaller. */
-static bool line_search(const contact *c, const double *q, const double *step, double error, double *r)
-{
-    double length = 1.0, F[MAX], trial[MAX];
-    for (int halving = 0; halving < HALVINGS; halving++, length *= 0.5) {
-        for (int i = 0; i < c->size; i++) trial[i] = r[i] - length * step[i];
-        if (!(evaluate(c, q, trial, F, NULL) < (1.0 - 0.1 * length) * error)) continue;
-        memcpy(r, trial, (size_t)c->size * sizeof *r);
-        return true;
-    }
-    return false;
-}
-
 /* Ends when |F| is down to the rounding of the terms it is made of. */
 static bool newton(const contact *c, const double *q, double *r)
 {
-    double F[MAX], J[MAX * MAX], load = norm(c->size, q);
+    int n = c->size;
+    double F[MAX], J[MAX * MAX], trial[MAX], rest[MAX], load = norm(n, q);
     for (int step = 0; step < NEWTON_STEPS; step++) {
-        double error = evaluate(c, q, r, F, J);
-        if (error <= c->tolerance * (load + norm(c->size, r))) return true;
-        if (!ss_small_solve(c->size, J, 1, F) || !line_search(c, q, F, error, r)) return false;
+        double error = evaluate(c, q, r, F, J), length = 1.0;
+        if (error <= c->tolerance * (load + norm(n, r))) return true;
+        if (!ss_small_solve(n, J, 1, F)) return false;
+
+        // The longest of 1, 1/2, 1/4, ... that makes |F| smaller.
+        int halving = 0;
+        for (; halving < HALVINGS; halving++, length *= 0.5) {
+            for (int i = 0; i < n; i++) trial[i] = r[i] - length * F[i];
+            if (evaluate(c, q, trial, rest, NULL) < (1.0 - 0.1 * length) * error) break;
+        }
+        if (halving == HALVINGS) return false;
+        memcpy(r, trial, (size_t)n * sizeof *r);
     }
     return false;
-}
-
-/* ---- discs ------------------------------------------------------------------------------------------ */
-
-/* r = -(A + s I)^-1 c and its derivative by s */
-static void disc_point(const double A[4], const double c[2], double s, double r[2], double slope[2])
-{
-    double a = A[0] + s, d = A[3] + s, scale = 1.0 / (a * d - A[1] * A[2]);
-    r[0] = -scale * (d * c[0] - A[1] * c[1]);
-    r[1] = -scale * (a * c[1] - A[2] * c[0]);
-    slope[0] = -scale * (d * r[0] - A[1] * r[1]);
-    slope[1] = -scale * (a * r[1] - A[2] * r[0]);
-}
-
-/* The nearest to -A^-1 c in the disc |r| <= radius, in the norm of A:  A r + c = -s r, s >= 0,
- * s (radius - |r|) = 0. *s is a guess on entry. */
-static void disc_solve(const double A[4], const double c[2], double radius, double tolerance, double *s,
-                       double r[2])
-{
-    double slope[2], low = 0.0, high = INFINITY, scale = 0.25 * (A[0] + A[3]);
-    if (!(radius > 0.0)) {
-        r[0] = r[1] = 0.0;
-        return;
-    }
-    disc_point(A, c, 0.0, r, slope);
-    if (r[0] * r[0] + r[1] * r[1] <= radius * radius) {
-        *s = 0.0;
-        return;
-    }
-    double trial = *s > 0.0 && isfinite(*s) ? *s : scale;
-    for (int step = 0; step < ROOT_STEPS; step++) {
-        disc_point(A, c, trial, r, slope);
-        double length = hypot(r[0], r[1]), psi = radius / length - 1.0;
-        if (fabs(psi) <= tolerance) break;
-        *(psi < 0.0 ? &low : &high) = trial;
-        double psi_slope = -radius * (r[0] * slope[0] + r[1] * slope[1]) / (length * length * length);
-        double next = ss_root_trial(trial - psi / psi_slope, low, high, scale);
-        if (next == trial) break;
-        trial = next;
-    }
-    *s = trial;
-    double length = hypot(r[0], r[1]);
-    r[0] *= radius / length;
-    r[1] *= radius / length;
 }
 
 /* ---- nested searches -------------------------------------------------------------------------------- */
 
-/* One disc, the other held. Returns how far it moved. */
-static double settle_disc(contact *c, const double *q, int group, double *r)
+/* Friction for a given normal impulse: one disc after the other, the other held. */
+static void settle_discs(const contact *c, const double *q, double *r)
 {
-    int n = c->size, first = first_of(group);
-    double load[2], old[2] = {r[first], r[first + 1]}, block[4];
-    for (int i = 0; i < 2; i++) {
-        const double *row = c->a + n * (first + i);
-        load[i] = q[first + i];
-        for (int j = 0; j < n; j++) {
-            if (j < first || j > first + 1) load[i] += row[j] * r[j];
-        }
-        block[2 * i] = row[first];
-        block[2 * i + 1] = row[first + 1];
-    }
-    disc_solve(block, load, c->mu[group] * r[0], c->tolerance, &c->s[group], r + first);
-    return fmax(fabs(r[first] - old[0]), fabs(r[first + 1] - old[1]));
-}
-
-/* Friction for a given normal impulse. */
-static void settle_discs(contact *c, const double *q, double *r)
-{
+    int n = c->size;
     for (int pass = 0; pass < DISC_STEPS; pass++) {
         double moved = 0.0;
-        for (int group = 0; group < c->groups; group++) moved = fmax(moved, settle_disc(c, q, group, r));
-        if (moved <= c->tolerance * norm(c->size, r)) return;
+        for (int group = 0; group < c->groups; group++) {
+            int first = first_of(group);
+            double load[2], old[2] = {r[first], r[first + 1]}, block[4];
+            for (int i = 0; i < 2; i++) {
+                const double *row = c->a + n * (first + i);
+                load[i] = q[first + i];
+                for (int j = 0; j < n; j++) {
+                    if (j < first || j > first + 1) load[i] += row[j] * r[j];
+                }
+                block[2 * i] = row[first];
+                block[2 * i + 1] = row[first + 1];
+            }
+            ss_disc_solve(block, load, c->mu[group] * r[0], r + first);
+            for (int i = 0; i < 2; i++) moved = fmax(moved, fabs(r[first + i] - old[i]));
+        }
+        if (moved <= c->tolerance * norm(n, r)) return;
     }
 }
 
 /* What must vanish: u_N or, under the convex law, u_N - mu |u_T| - mu_r |u_M|. */
-static double normal_excess(contact *c, const double *q, double n, double *r)
+static double normal_excess(const contact *c, const double *q, double n, double *r)
 {
     double u[MAX];
     r[0] = n;
@@ -249,7 +186,7 @@ static double normal_excess(contact *c, const double *q, double n, double *r)
 }
 
 /* False position, halving the value of the end that stays (Illinois), in a bracket that was doubled open. */
-static void search(contact *c, const double *q, double *r)
+static void search(const contact *c, const double *q, double *r)
 {
     double low = 0.0, high = fmax(norm(c->size, q), r[0]);
     double low_value = normal_excess(c, q, low, r), high_value = normal_excess(c, q, high, r);
@@ -278,48 +215,39 @@ static void search(contact *c, const double *q, double *r)
 
 /* ---- the solver ------------------------------------------------------------------------------------- */
 
-static bool takes_off(const contact *c, const double *q)
-{
-    double needed = 0.0;
-    for (int group = 0; group < c->groups && c->law != SS_LAW_CONE; group++) {
-        needed += c->mu[group] * length_of(q, group);
-    }
-    return q[0] >= needed;
-}
-
-static bool sticks(const contact *c, const double *q, double *r)
-{
-    ss_small_balance(c->size, c->a, c->inverse, q, r);
-    bool inside = r[0] >= 0.0;
-    for (int group = 0; group < c->groups; group++) inside &= length_of(r, group) <= c->mu[group] * r[0];
-    return inside;
-}
-
-static void slips(contact *c, const double *q, double *r)
-{
-    if (!newton(c, q, r)) {
-        ss_friction_cone_project(c->cone, r);
-        search(c, q, r);
-        double found[MAX];
-        memcpy(found, r, (size_t)c->size * sizeof *r);
-        if (!newton(c, q, r)) memcpy(r, found, (size_t)c->size * sizeof *r);
-    }
-    ss_friction_cone_project(c->cone, r); // rounding
-}
-
 static void solve_contact(void *data, const double *q, double *r)
 {
-    contact *c = data;
-    double load[MAX] = {0}, start[MAX] = {0}, scaled[MAX] = {0};
-    for (int i = 0; i < c->size; i++) {
+    const contact *c = data;
+    int n = c->size;
+    double load[MAX] = {0}, start[MAX] = {0}, scaled[MAX] = {0}, needed = 0.0;
+    for (int i = 0; i < n; i++) {
         load[i] = q[i] / c->scale[i];
         start[i] = r[i] * c->scale[i];
+        r[i] = 0.0;
     }
-    if (!takes_off(c, load) && !sticks(c, load, scaled)) {
+
+    // It takes off.
+    for (int group = 0; group < c->groups && c->law != SS_LAW_CONE; group++)
+        needed += c->mu[group] * length_of(load, group);
+    if (load[0] >= needed) return;
+
+    // It sticks, or slips.
+    ss_small_balance(n, c->a, c->inverse, load, scaled);
+    bool inside = scaled[0] >= 0.0;
+    for (int group = 0; group < c->groups; group++)
+        inside &= length_of(scaled, group) <= c->mu[group] * scaled[0];
+    if (!inside) {
         memcpy(scaled, start, sizeof scaled);
-        slips(c, load, scaled);
+        if (!newton(c, load, scaled)) {
+            double found[MAX];
+            ss_friction_cone_project(c->cone, scaled);
+            search(c, load, scaled);
+            memcpy(found, scaled, sizeof found);
+            if (!newton(c, load, scaled)) memcpy(scaled, found, sizeof found);
+        }
+        ss_friction_cone_project(c->cone, scaled); // rounding
     }
-    for (int i = 0; i < c->size; i++) r[i] = scaled[i] / c->scale[i];
+    for (int i = 0; i < n; i++) r[i] = scaled[i] / c->scale[i];
 }
 
 bool ss_local_newton_create(const ss_block *block, const double *A, double tolerance, ss_arena *arena,
