@@ -64,16 +64,6 @@ typedef struct watch {
     bool gave_up;
 } watch;
 
-/* Measured so seldom, at about every fourth of what is done already, that looking costs next to nothing. */
-static int next_look(const watch *w, int iteration)
-{
-    if (w->choice->watch == SS_WATCH_STEPS) return iteration + LOOK_FOR_STEPS;
-    if (iteration == SOON) return 2 * SOON;
-    return iteration + (iteration < 2 * FIRST_LOOK ? FIRST_LOOK
-                        : iteration < 40           ? 2 * FIRST_LOOK
-                                                   : iteration / 4);
-}
-
 /* Is it worth to go on? */
 static bool pays(watch *w, int iteration)
 {
@@ -113,7 +103,13 @@ static int look(void *context, int iteration, double excess)
     w->log_excess[w->looks] = w->looks ? fmin(log(excess), w->log_excess[w->looks - 1]) : log(excess);
     w->looks++;
     w->gave_up = !pays(w, iteration);
-    return w->gave_up ? 0 : next_look(w, iteration);
+    if (w->gave_up) return 0;
+
+    // Measured so seldom, at about every fourth of what is done already, that looking costs next to nothing.
+    if (w->choice->watch == SS_WATCH_STEPS) return iteration + LOOK_FOR_STEPS;
+    if (iteration == SOON) return 2 * SOON;
+    if (iteration < 2 * FIRST_LOOK) return iteration + FIRST_LOOK;
+    return iteration + (iteration < 40 ? 2 * FIRST_LOOK : iteration / 4);
 }
 
 /* ---- notes ------------------------------------------------------------------------------------------ */
@@ -220,17 +216,6 @@ static bool run_choice(automatic *a, const ss_auto_choice *choice, int next, ss_
 
 /* ---- one problem ------------------------------------------------------------------------------------ */
 
-/* True when the run is over. */
-static bool start_does(const ss_problem *problem, ss_run *run, double *x)
-{
-    bool single = ss_auto_is_single(problem) && ss_auto_solve_single(problem, run->arena, x);
-    if (!single && !ss_auto_start_may_do(problem, x)) return false;
-    if (ss_run_iteration(run, x, NULL)) return false;
-    ss_run_note(run, "%s: %s", single ? "a single contact or row" : "the start",
-                ss_status_name(ss_run_status(run)));
-    return true;
-}
-
 /* Many small ones were swept together: those that are left over go their own way. */
 static bool run_islands(automatic *a, ss_status *status)
 {
@@ -264,47 +249,48 @@ static bool polish(automatic *a, int next, ss_status *status)
     return false;
 }
 
-/* True when the run is over. */
-static bool sweep_does(automatic *a)
-{
-    if (!ss_auto_can_sweep(a->problem, a->x)) return false;
-    if (!ss_auto_sweep(a->problem, a->run->arena, a->x)) {
-        memcpy(a->x, a->start, (size_t)a->problem->size * sizeof *a->x);
-        return false;
-    }
-    if (ss_run_iteration(a->run, a->x, NULL)) return false;
-    a->trail->is_easy = true;
-    ss_run_note(a->run, "one sweep: %s", ss_status_name(ss_run_status(a->run)));
-    return true;
-}
-
-static ss_status run_plan(automatic *a)
-{
-    ss_status status = SS_STALLED;
-    size_t n = (size_t)a->problem->size;
-    a->start = ss_arena_take_unset(a->run->arena, 2 * n, sizeof *a->start, "start and best x");
-    if (!a->start) return SS_FAILED;
-    a->best = a->start + n;
-    memcpy(a->start, a->x, n * sizeof *a->x);
-    memcpy(a->best, a->x, n * sizeof *a->x);
-    if (sweep_does(a)) return ss_run_status(a->run);
-    bool done = false;
-    a->features = ss_auto_look(a->problem);
-    ss_auto_plan_sweeps(a->problem, &a->features, &a->plan);
-    for (int i = 0; !done && choice_at(a, i); i++) {
-        done = run_choice(a, choice_at(a, i), i + 1, &status);
-        if (i == 0 && !done) done = run_islands(a, &status);
-        if (!done && choice_at(a, i)->watch != SS_WATCH_STEPS) done = polish(a, i + 1, &status);
-    }
-    return !done && a->ray ? SS_RAY : status;
-}
-
 ss_status ss_auto_solve_one(ss_problem *problem, ss_run *run, double *x, ss_auto_trail *trail)
 {
-    *trail = (ss_auto_trail){.is_easy = start_does(problem, run, x)};
-    if (trail->is_easy) return ss_run_status(run);
+    size_t n = (size_t)problem->size, bytes = n * sizeof *x;
     automatic a = {.run = run, .problem = problem, .trail = trail, .x = x, .best_excess = INFINITY};
-    return run_plan(&a);
+    *trail = (ss_auto_trail){0};
+
+    // What needs no method: a single contact or row, or a start that is the solution already.
+    bool single = ss_auto_is_single(problem) && ss_auto_solve_single(problem, run->arena, x);
+    trail->is_easy = (single || ss_auto_start_may_do(problem, x)) && !ss_run_iteration(run, x, NULL);
+    if (trail->is_easy) {
+        ss_run_note(run, "%s: %s", single ? "a single contact or row" : "the start",
+                    ss_status_name(ss_run_status(run)));
+        return ss_run_status(run);
+    }
+    a.start = ss_arena_take_unset(run->arena, 2 * n, sizeof *a.start, "start and best x");
+    if (!a.start) return SS_FAILED;
+    a.best = a.start + n;
+    memcpy(a.start, x, bytes);
+    memcpy(a.best, x, bytes);
+
+    // One sweep, for what hardly touches.
+    if (ss_auto_can_sweep(problem, x)) {
+        if (!ss_auto_sweep(problem, run->arena, x)) {
+            memcpy(x, a.start, bytes);
+        } else if (!ss_run_iteration(run, x, NULL)) {
+            trail->is_easy = true;
+            ss_run_note(run, "one sweep: %s", ss_status_name(ss_run_status(run)));
+            return ss_run_status(run);
+        }
+    }
+
+    // One method after the other, by the plan.
+    ss_status status = SS_STALLED;
+    bool done = false;
+    a.features = ss_auto_look(problem);
+    ss_auto_plan_sweeps(problem, &a.features, &a.plan);
+    for (int i = 0; !done && choice_at(&a, i); i++) {
+        done = run_choice(&a, choice_at(&a, i), i + 1, &status);
+        if (i == 0 && !done) done = run_islands(&a, &status);
+        if (!done && choice_at(&a, i)->watch != SS_WATCH_STEPS) done = polish(&a, i + 1, &status);
+    }
+    return !done && a.ray ? SS_RAY : status;
 }
 
 /* ---- all of it -------------------------------------------------------------------------------------- */

@@ -1,4 +1,4 @@
-/* What auto solves without asking anybody. */
+/* What auto solves without another method. */
 #include <string.h>
 
 #include "base/memory.h"
@@ -17,43 +17,35 @@ bool ss_auto_is_single(const ss_problem *problem)
     return ss_law_is_cone(block->law) ? block->size <= SS_CONE_MAX : block->size == 1;
 }
 
-/* A = J M^-1 J' + C. Rows of one block act on the same two bodies as a rule, but need not. */
-static void own_of_bodies(const ss_problem *problem, double *A)
-{
-    const ss_bodies_form *form = problem->bodies;
-    int n = problem->size;
-    for (int j = 0; j < n; j++) {
-        const double *block;
-        for (int side = 0, body; ss_bodies_block(form, j, side, &body, &block); side++) {
-            double push[6];
-            if (body < 0) continue;
-            ss_bodies_push_one(form, body, block, push);
-            for (int i = 0; i < n; i++) A[n * i + j] += ss_bodies_dot(form, i, body, push);
-        }
-        A[n * j + j] += form->compliance[j];
-    }
-}
-
-static void solve_row(const ss_problem *problem, double *x)
-{
-    double a = problem->diagonal[0], lower, upper;
-    x[0] = a > 0.0 ? -problem->b[0] / a : x[0];
-    ss_row_bounds(problem, x, 0, &lower, &upper);
-    x[0] = x[0] < lower ? lower : x[0] > upper ? upper : x[0];
-}
-
 bool ss_auto_solve_single(const ss_problem *problem, ss_arena *arena, double *x)
 {
     static const double tolerance = 1e-14;
     const ss_block *block = &problem->blocks[0];
-    double own[SS_CONE_MAX * SS_CONE_MAX] = {0};
+    const ss_bodies_form *form = problem->bodies;
+    double own[SS_CONE_MAX * SS_CONE_MAX] = {0}, lower, upper;
+    int n = problem->size;
+    if (!ss_law_is_cone(block->law)) {
+        x[0] = -problem->b[0] / problem->diagonal[0];
+        ss_row_bounds(problem, x, 0, &lower, &upper);
+        x[0] = x[0] < lower ? lower : x[0] > upper ? upper : x[0];
+        return true;
+    }
+
+    // A = J M^-1 J' + C. Rows of one block act on the same two bodies as a rule, but need not.
+    if (!form) ss_block_matrix(problem, block, own);
+    for (int j = 0; form && j < n; j++) {
+        const double *row;
+        for (int side = 0, body; ss_bodies_block(form, j, side, &body, &row); side++) {
+            double push[6];
+            if (body < 0) continue;
+            ss_bodies_push_one(form, body, row, push);
+            for (int i = 0; i < n; i++) own[n * i + j] += ss_bodies_dot(form, i, body, push);
+        }
+        own[n * j + j] += form->compliance[j];
+    }
+
     ss_local_cone cone;
-    if (!ss_law_is_cone(block->law)) return solve_row(problem, x), true;
     ss_arena_mark mark = ss_arena_get_mark(arena);
-    if (problem->bodies)
-        own_of_bodies(problem, own);
-    else
-        ss_block_matrix(problem, block, own);
     bool good = ss_local_cone_create(block, own, tolerance, arena, &cone);
     if (good) cone.solve(cone.data, problem->b, x);
     ss_arena_reset(arena, mark);
@@ -85,20 +77,6 @@ bool ss_auto_start_may_do(const ss_problem *problem, const double *x)
 
 /* ---- one sweep --------------------------------------------------------------------------------------- */
 
-/* False when that pushes a contact that has been visited and holds: one sweep will not do. */
-static bool push(const ss_sparse *A, const ss_block *block, const double *x, double *w)
-{
-    for (int j = block->first; j < block->first + block->size; j++) {
-        double by = x[j];
-        for (int e = A->start[j]; by != 0.0 && e < A->start[j + 1]; e++) {
-            int i = A->row[e];
-            if (i < block->first && x[i] != 0.0) return false;
-            w[i] += A->value[e] * by;
-        }
-    }
-    return true;
-}
-
 bool ss_auto_can_sweep(const ss_problem *problem, const double *x)
 {
     if (problem->bodies || !problem->A || !is_zero(x, problem->size)) return false;
@@ -115,6 +93,7 @@ bool ss_auto_can_sweep(const ss_problem *problem, const double *x)
 bool ss_auto_sweep(const ss_problem *problem, ss_arena *arena, double *x)
 {
     static const double tolerance = 1e-14;
+    const ss_sparse *A = problem->A;
     ss_arena_mark mark = ss_arena_get_mark(arena);
     size_t n = (size_t)problem->size;
     double *w = ss_arena_take_unset(arena, n, sizeof *w, "velocities"), own[SS_CONE_MAX * SS_CONE_MAX];
@@ -129,8 +108,16 @@ bool ss_auto_sweep(const ss_problem *problem, ss_arena *arena, double *x)
         ss_block_matrix(problem, block, own);
         good = ss_local_cone_create(block, own, tolerance, arena, &cone);
         if (good) cone.solve(cone.data, w + block->first, x + block->first);
-        good = good && push(problem->A, block, x, w);
         ss_arena_reset(arena, before);
+
+        // One sweep will not do when that pushes a contact that has been visited and holds.
+        for (int j = block->first; good && j < block->first + block->size; j++) {
+            for (int e = A->start[j]; x[j] != 0.0 && e < A->start[j + 1]; e++) {
+                int i = A->row[e];
+                if (i < block->first && x[i] != 0.0) good = false;
+                w[i] += A->value[e] * x[j];
+            }
+        }
     }
     ss_arena_reset(arena, mark);
     return good;

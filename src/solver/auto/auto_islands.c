@@ -27,7 +27,7 @@ static ss_status solve_part(ss_problem *problem, ss_run *run, double *x, void *c
     return ss_auto_solve_one(problem, run, x, context);
 }
 
-static void run_part(crew *all, int i, ss_arena *arena, ss_team *team)
+static void run_part(const crew *all, int i, ss_arena *arena, ss_team *team)
 {
     ss_run_subproblem(all->run, &all->parts[i], arena, team, solve_part, &all->trails[i]);
 }
@@ -36,20 +36,6 @@ static void run_range(int64_t begin, int64_t end, int worker, void *context)
 {
     crew *all = context;
     for (int64_t k = begin; k < end; k++) run_part(all, all->queue[k], all->arenas[worker], NULL);
-}
-
-/* Counting sort by the number of binary digits of the size: the large ones first, equals in order.
- * Returns how many. */
-static int make_queue(const ss_subproblem *parts, int count, int *queue)
-{
-    int at = 0;
-    for (int digits = 30; digits >= 0; digits--) {
-        for (int i = 0; i < count; i++) {
-            int size = parts[i].problem->size;
-            if (size < LARGE && size >> digits == 1) queue[at++] = i;
-        }
-    }
-    return at;
 }
 
 static bool run_together(crew *all, int count, ss_team *team)
@@ -62,7 +48,14 @@ static bool run_together(crew *all, int count, ss_team *team)
     if (good) all->arenas[0] = arena;
     for (; good && made < workers; made++) good = (all->arenas[made] = ss_arena_create(0, NULL)) != NULL;
     if (good) {
-        int small = make_queue(all->parts, count, all->queue);
+        // Counting sort by the number of binary digits of the size: the large ones first, equals in order.
+        int small = 0;
+        for (int digits = 30; digits >= 0; digits--) {
+            for (int i = 0; i < count; i++) {
+                int size = all->parts[i].problem->size;
+                if (size < LARGE && size >> digits == 1) all->queue[small++] = i;
+            }
+        }
         ss_parallel_for(team, small, 1, run_range, all);
         for (int i = 0; i < count; i++) {
             if (all->parts[i].problem->size >= LARGE) run_part(all, i, arena, team);
@@ -70,32 +63,6 @@ static bool run_together(crew *all, int count, ss_team *team)
     }
     for (int i = 1; all->arenas && i < made; i++) ss_arena_destroy(all->arenas[i]);
     return good;
-}
-
-static void run_in_turn(crew *all, int count)
-{
-    double measuring = 0.0;
-    for (int i = 0; i < count; i++) {
-        all->parts[i].measuring = measuring;
-        run_part(all, i, all->run->arena, all->parts[i].problem->size >= FEW ? all->run->team : NULL);
-        measuring += all->parts[i].measuring;
-    }
-}
-
-/* ---- shares ----------------------------------------------------------------------------------------- */
-
-/* By size; rounding must not make more than one of them all. */
-static void share_out(ss_subproblem *parts, int count)
-{
-    static const double of_easy_ones = 0.01, all_of_it = 1.0 - 1e-6;
-    double sum = 0.0;
-    for (int i = 0; i < count; i++) {
-        const ss_problem *problem = parts[i].problem;
-        bool easy = ss_auto_is_single(problem) || ss_auto_start_may_do(problem, parts[i].x);
-        parts[i].share = problem->size * (easy ? of_easy_ones : 1.0);
-        sum += parts[i].share;
-    }
-    for (int i = 0; i < count; i++) parts[i].share *= all_of_it / sum;
 }
 
 /* ---- notes ------------------------------------------------------------------------------------------ */
@@ -165,56 +132,57 @@ static void note_islands(ss_run *run, const crew *all, int count)
 
 /* ---- together --------------------------------------------------------------------------------------- */
 
-/* Limits first: they end the whole. All solved, and still the whole is not: rounding, it goes on as one. */
-static bool end_of(ss_run *run, const ss_subproblem *parts, int count, const double *x, ss_status *status)
-{
-    bool has[SS_FAILED + 1] = {false};
-    static const ss_status worst_first[] = {SS_FAILED,         SS_CANCELLED, SS_TIME_LIMIT,
-                                            SS_MAX_ITERATIONS, SS_RAY,       SS_STALLED};
-    for (int i = 0; i < count; i++) has[parts[i].status] = true;
-    *status = SS_CONVERGED;
-    if (ss_run_excess(run, x) < 1.0) return true;
-    for (size_t k = 0; k < sizeof worst_first / sizeof *worst_first; k++) {
-        if (has[worst_first[k]]) return *status = worst_first[k], true;
-    }
-    ss_run_note(run, "each of them is solved, but their union is not: solving again as one problem");
-    return false;
-}
-
-static bool make_crew(const ss_islands *islands, const ss_run *run, const double *x, crew *all)
-{
-    size_t count = (size_t)islands->count;
-    double *ordered =
-        ss_arena_take_unset(run->arena, (size_t)islands->first[count], sizeof *x, "x by islands");
-    *all = (crew){.run = run,
-                  .parts = ss_arena_take(run->arena, count, sizeof *all->parts, "islands"),
-                  .trails = ss_arena_take(run->arena, count, sizeof *all->trails, "islands")};
-    if (!ordered || !all->parts || !all->trails) return false;
-    ss_islands_gather(islands, x, ordered);
-    for (size_t i = 0; i < count; i++) {
-        all->parts[i].problem = &islands->problems[i];
-        all->parts[i].x = ordered + islands->first[i];
-    }
-    share_out(all->parts, islands->count);
-    return true;
-}
-
 bool ss_auto_solve_islands(const ss_islands *islands, ss_run *run, double *x, ss_status *status)
 {
+    static const ss_status worst_first[] = {SS_FAILED,         SS_CANCELLED, SS_TIME_LIMIT,
+                                            SS_MAX_ITERATIONS, SS_RAY,       SS_STALLED};
+    static const double of_easy_ones = 0.01, all_of_it = 1.0 - 1e-6;
     int count = islands->count;
-    crew all;
+    size_t unknowns = (size_t)islands->first[count];
+    double sum = 0.0, measuring = 0.0;
+    crew all = {.run = run,
+                .parts = ss_arena_take(run->arena, (size_t)count, sizeof *all.parts, "islands"),
+                .trails = ss_arena_take(run->arena, (size_t)count, sizeof *all.trails, "islands")};
+    double *ordered = ss_arena_take_unset(run->arena, unknowns, sizeof *x, "x by islands");
     *status = SS_FAILED;
-    if (!make_crew(islands, run, x, &all)) return true;
-    // times of a history are those of one part after the other
+    if (!ordered || !all.parts || !all.trails) return true;
+
+    // What each may leave of the error, by size; rounding must not make more than one of them all.
+    ss_islands_gather(islands, x, ordered);
+    for (int i = 0; i < count; i++) {
+        ss_subproblem *part = &all.parts[i];
+        part->problem = &islands->problems[i];
+        part->x = ordered + islands->first[i];
+        bool easy = ss_auto_is_single(part->problem) || ss_auto_start_may_do(part->problem, part->x);
+        part->share = part->problem->size * (easy ? of_easy_ones : 1.0);
+        sum += part->share;
+    }
+    for (int i = 0; i < count; i++) all.parts[i].share *= all_of_it / sum;
+
+    // Side by side, or in turn: times of a history are those of one part after the other.
     bool together = run->team && islands->first[count] >= FEW && !ss_run_records(run);
-    bool is_end = true, good = !together || run_together(&all, count, run->team);
-    if (!together) run_in_turn(&all, count);
+    bool good = !together || run_together(&all, count, run->team), is_end = true;
+    for (int i = 0; i < count && !together; i++) {
+        all.parts[i].measuring = measuring;
+        run_part(&all, i, run->arena, all.parts[i].problem->size >= FEW ? run->team : NULL);
+        measuring += all.parts[i].measuring;
+    }
+
+    // Limits first: they end the whole. All solved, and still the whole is not: rounding, it goes on as one.
     if (good) {
-        ss_islands_scatter(islands, all.parts[0].x, x);
+        bool has[SS_FAILED + 1] = {false};
+        ss_islands_scatter(islands, ordered, x);
         ss_run_join_subproblems(run, all.parts, count, islands->order, together ? ss_team_size(run->team) : 1,
                                 x);
         if (ss_run_explains(run)) note_islands(run, &all, count);
-        is_end = end_of(run, all.parts, count, x, status);
+        for (int i = 0; i < count; i++) has[all.parts[i].status] = true;
+        *status = SS_CONVERGED;
+        is_end = ss_run_excess(run, x) < 1.0;
+        for (size_t k = 0; !is_end && k < sizeof worst_first / sizeof *worst_first; k++) {
+            if (has[worst_first[k]]) *status = worst_first[k], is_end = true;
+        }
+        if (!is_end)
+            ss_run_note(run, "each of them is solved, but their union is not: solving again as one problem");
     }
     for (int i = 0; i < count; i++) ss_subproblem_free(&all.parts[i]);
     return is_end;

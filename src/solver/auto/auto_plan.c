@@ -1,4 +1,4 @@
-#include "solver/auto/auto_plan.h"
+#include "solver/auto/auto.h"
 
 #include <limits.h>
 #include <math.h>
@@ -72,43 +72,34 @@ static bool same_face(const ss_problem *problem, int k)
     if (problem->bodies)
         return memcmp(problem->bodies->pair[i], problem->bodies->pair[last], sizeof *problem->bodies->pair) ==
                0;
+    if (!problem->A) return false;
     const int *start = problem->A->start, *row = problem->A->row;
     int entries = start[i + 1] - start[i];
     return entries == start[last + 1] - start[last] &&
            memcmp(row + start[i], row + start[last], (size_t)entries * sizeof *row) == 0;
 }
 
-static int count_faces(const ss_problem *problem)
-{
-    int faces = 0;
-    if (!problem->bodies && !problem->A) return problem->block_count;
-    for (int k = 0; k < problem->block_count; k++) faces += k == 0 || !same_face(problem, k);
-    return faces;
-}
-
-static ss_auto_kind kind_of(const ss_auto_features *f)
-{
-    enum { FEW = 48 };
-    if (!(f->laws & (SS_LAW_CONE | SS_LAW_CONVEX))) return SS_AUTO_BOUNDS;
-    if (f->unknowns <= FEW) return SS_AUTO_FEW;
-    if (f->laws & SS_LAW_FREE && f->bodies) return SS_AUTO_JOINTS;
-    if (is_structure(f)) return SS_AUTO_STRUCTURE;
-    return f->bodies ? SS_AUTO_LOOSE : SS_AUTO_MATRIX;
-}
-
 ss_auto_features ss_auto_look(const ss_problem *problem)
 {
+    enum { FEW = 48 };
     static const double per_entry = 0.7e-9, per_call = 0.3e-6; // s
     ss_auto_features f = {.unknowns = problem->size,
                           .contacts = ss_problem_contacts(problem),
                           .bodies = problem->bodies ? problem->bodies->bodies : 0,
-                          .faces = count_faces(problem),
                           .laws = ss_problem_laws(problem)};
+    for (int k = 0; k < problem->block_count; k++) f.faces += k == 0 || !same_face(problem, k);
     double entries = problem->bodies ? 12.0 * problem->size
                      : problem->A    ? (double)problem->A->start[problem->size]
                                      : 0.0;
     f.sweep = per_call + per_entry * entries;
-    f.kind = kind_of(&f);
+
+    bool has_cones = f.laws & (SS_LAW_CONE | SS_LAW_CONVEX);
+    f.kind = !has_cones                           ? SS_AUTO_BOUNDS
+             : f.unknowns <= FEW                  ? SS_AUTO_FEW
+             : (f.laws & SS_LAW_FREE && f.bodies) ? SS_AUTO_JOINTS
+             : is_structure(&f)                   ? SS_AUTO_STRUCTURE
+             : f.bodies                           ? SS_AUTO_LOOSE
+                                                  : SS_AUTO_MATRIX;
     return f;
 }
 
@@ -121,39 +112,30 @@ static bool add(const ss_problem *problem, ss_auto_plan *plan, ss_auto_choice ch
     return true;
 }
 
-/* Bounds are as cones here. */
-static double patience_of_sweeps(const ss_auto_features *f)
+static ss_auto_choice sweeps(const ss_solver *solver, const ss_auto_features *f)
 {
     enum { SPHERES = 3 }; // contacts per body, or fewer
     static const double with_structure_of_matrix = 0.06, with_spheres = 0.35, with_piles = 0.1;
-    if (f->kind == SS_AUTO_STRUCTURE && !f->bodies) return with_structure_of_matrix;
+    ss_auto_kind kind = f->kind;
+    if (kind == SS_AUTO_BOUNDS) kind = is_structure(f) ? SS_AUTO_STRUCTURE : SS_AUTO_LOOSE; // as cones
+    double patience = patience_with[kind];
+    if (f->kind == SS_AUTO_STRUCTURE && !f->bodies) patience = with_structure_of_matrix;
     if (f->kind == SS_AUTO_LOOSE && is_pile(f))
-        return f->contacts <= SPHERES * f->bodies ? with_spheres : with_piles;
-    if (f->kind != SS_AUTO_BOUNDS) return patience_with[f->kind];
-    return patience_with[is_structure(f) ? SS_AUTO_STRUCTURE : SS_AUTO_LOOSE];
-}
-
-static ss_auto_choice sweeps(const ss_solver *solver, const ss_auto_features *f)
-{
+        patience = f->contacts <= SPHERES * f->bodies ? with_spheres : with_piles;
     return (ss_auto_choice){.solver = solver,
                             .watch = SS_WATCH_RATE,
-                            .patience = patience_of_sweeps(f),
+                            .patience = patience,
                             .budget = INT_MAX,
                             .per_iteration = 1.0};
 }
 
-/* The fitted power is that of problems up to some thousand unknowns, and too steep beyond: factors of the
- * bodies' matrix fill with the number of bodies, and agree with the fit where there is one. */
-static double per_splitting(const ss_auto_features *f)
-{
-    double fitted = per_iteration(&cost_of_admm, f);
-    double filled = 6.0 + 24.0 * f->bodies * cbrt(f->bodies) / fmax(f->unknowns, 1.0);
-    return f->bodies ? fmin(fitted, filled) : fitted;
-}
-
 static ss_auto_choice splitting(const ss_auto_features *f)
 {
-    double per = per_splitting(f);
+    // The fitted power is that of problems up to some thousand unknowns, and too steep beyond: factors of the
+    // bodies' matrix fill with the number of bodies, and agree with the fit where there is one.
+    double per = per_iteration(&cost_of_admm, f);
+    double filled = 6.0 + 24.0 * f->bodies * cbrt(f->bodies) / fmax(f->unknowns, 1.0);
+    if (f->bodies) per = fmin(per, filled);
     return (ss_auto_choice){.solver = &ss_solver_admm,
                             .watch = SS_WATCH_RATE,
                             .patience = f->kind == SS_AUTO_LOOSE ? patience_with_admm
@@ -208,7 +190,7 @@ static ss_auto_choice pivots(const ss_solver *solver, const ss_auto_features *f)
                             .cost = PIVOTS_NEED * per};
 }
 
-/* Unknowns: so few are exchanged one by one in no time. */
+/* Unknowns: that few are exchanged one by one in no time. */
 enum { VERY_FEW = 150 };
 
 /* Joints alone are equations: nothing solves them faster than a factorisation. Nor the normals of a stack,
@@ -248,15 +230,6 @@ static void plan_boxes(const ss_problem *problem, const ss_auto_features *f, ss_
     if (!one_by_one) add(problem, plan, pivots(&ss_solver_lemke, f));
 }
 
-/* Many structures at rest need one or two turns of normals and friction; more are not worth it. */
-static ss_auto_choice turns(const ss_auto_features *f)
-{
-    ss_auto_choice choice = pivots(&ss_solver_split, f);
-    choice.budget = 2;
-    choice.from_start = true;
-    return choice;
-}
-
 /* Splitting and steps with a proximal term do well where impulses go round in rings, of bricks, cards or
  * joints; in piles and in crowds of redundant contacts the interior point method needs fewer steps. */
 static void plan_cones(const ss_problem *problem, const ss_auto_features *f, ss_auto_plan *plan)
@@ -265,8 +238,13 @@ static void plan_cones(const ss_problem *problem, const ss_auto_features *f, ss_
     bool pile = f->kind == SS_AUTO_LOOSE && is_pile(f),
          few_with_joints = f->kind == SS_AUTO_FEW && f->laws & SS_LAW_FREE;
     if (f->kind == SS_AUTO_FEW) add(problem, plan, newton(&ss_solver_minmap_newton, SS_WATCH_STEPS, f));
-    if (f->kind == SS_AUTO_STRUCTURE && !f->bodies && f->unknowns <= FEW_WITHOUT_BODIES)
-        add(problem, plan, turns(f));
+    if (f->kind == SS_AUTO_STRUCTURE && !f->bodies && f->unknowns <= FEW_WITHOUT_BODIES) {
+        // Many structures at rest need one or two turns of normals and friction; more are not worth it.
+        ss_auto_choice turns = pivots(&ss_solver_split, f);
+        turns.budget = 2;
+        turns.from_start = true;
+        add(problem, plan, turns);
+    }
     if (f->kind == SS_AUTO_STRUCTURE || (f->kind == SS_AUTO_LOOSE && !pile)) add(problem, plan, splitting(f));
     if (!pile && !is_crowded(f) && !few_with_joints) add(problem, plan, proximal(f));
     add(problem, plan, interior(f));
@@ -274,8 +252,10 @@ static void plan_cones(const ss_problem *problem, const ss_auto_features *f, ss_
 
 void ss_auto_plan_others(const ss_problem *problem, const ss_auto_features *f, ss_auto_plan *plan)
 {
-    bool cones = f->laws & (SS_LAW_CONE | SS_LAW_CONVEX);
-    (cones ? plan_cones : plan_boxes)(problem, f, plan);
+    if (f->laws & (SS_LAW_CONE | SS_LAW_CONVEX))
+        plan_cones(problem, f, plan);
+    else
+        plan_boxes(problem, f, plan);
     add(problem, plan, newton(&ss_solver_proximal, SS_WATCH_NOTHING, f));
     add(problem, plan, newton(&ss_solver_fischer_newton, SS_WATCH_NOTHING, f));
     ss_auto_choice patient = splitting(f);
