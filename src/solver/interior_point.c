@@ -29,13 +29,15 @@
  * (1998); Acary, Armand, Nguyen, Shpakovych, Second-order cone programming for frictional contact mechanics
  * using interior point algorithm (2024).
  */
-#include "solver/newton/interior.h"
-
 #include <math.h>
 #include <string.h>
 
 #include "base/memory.h"
 #include "base/option_rows.h"
+#include "solver/newton/interior_cones.h"
+#include "solver/newton/newton.h"
+
+static const double small = 1e-5; // an error at which the laws are decided, and digits count
 
 typedef struct interior_options {
     int factorizations;
@@ -52,9 +54,19 @@ static const ss_option options_table[] = {
     {0},
 };
 
+typedef struct interior {
+    ss_newton newton;
+    ss_interior_cones cones;
+    double *r, *u, *rest, *rhs;
+    double *polished, *polished_u;
+    double scale;     // |q| / sqrt(n)
+    bool is_monotone; // no contact under Coulomb's law
+    double regularization;
+} interior;
+
 /* ---- one step in the interior ----------------------------------------------------------------------- */
 
-static bool direction(ss_interior *inner, ss_centring centring)
+static bool direction(interior *inner, ss_centring centring)
 {
     ss_newton *newton = &inner->newton;
     ss_interior_cones_load(&inner->cones, centring, inner->rest, inner->rhs);
@@ -64,14 +76,14 @@ static bool direction(ss_interior *inner, ss_centring centring)
 }
 
 /* How much of the way to the boundary a step goes. */
-static double boundary_share(const ss_interior *inner, double m)
+static double boundary_share(const interior *inner, double m)
 {
     return fmin(fmax(1.0 - m / (inner->scale * inner->scale), 0.9), 0.98);
 }
 
 /* The part of the longest step that keeps to the neighbourhood of the central path. Off the centre is where
  * De Saxce's term does harm. */
-static double centred_length(const ss_interior *inner, double m)
+static double centred_length(const interior *inner, double m)
 {
     static const double too_short = 1e-8;
     double off_centre = inner->is_monotone ? 1e-3 : 0.1;
@@ -84,7 +96,7 @@ static double centred_length(const ss_interior *inner, double m)
 
 /* The direction, by up to four right-hand sides with one factor, in newton->dr and the cones; returns the
  * length of the step to take, 0 when there is none. */
-static double step_length(ss_interior *inner)
+static double step_length(interior *inner)
 {
     static const double short_step = 0.1, back = 20.0;
     ss_interior_cones *cones = &inner->cones;
@@ -115,7 +127,7 @@ static double step_length(ss_interior *inner)
 
 /* Slacks, what is missing in the velocities, the matrix, the direction, the step. Returns its length, 0 when
  * there is none. */
-static double advance(ss_interior *inner)
+static double advance(interior *inner)
 {
     ss_newton *newton = &inner->newton;
     if (ss_run_late(newton->run)) return 0.0;
@@ -134,7 +146,7 @@ static double advance(ss_interior *inner)
 /* ---- the way inside --------------------------------------------------------------------------------- */
 
 /* Newton steps from a copy of the point at hand. True when that was the end. */
-static bool polish(ss_interior *inner, double error)
+static bool polish(interior *inner, double error)
 {
     size_t bytes = (size_t)inner->newton.space->size * sizeof *inner->r;
     ss_newton_plan plan = {
@@ -144,7 +156,15 @@ static bool polish(ss_interior *inner, double error)
     return ss_newton_steps(&inner->newton, &plan, inner->polished, inner->polished_u);
 }
 
-bool ss_interior_inside(ss_interior *inner, const ss_inside_plan *plan)
+typedef struct inside_plan {
+    int factorizations; // at most, Newton's included
+    bool resume;        // from the best point, else from the middle of the cones
+    double enough;      // an error that will do
+} inside_plan;
+
+/* True when the run has stopped or the solution is there; false when the interior leads nowhere, or far
+ * enough. */
+static bool go_inside(interior *inner, const inside_plan *plan)
 {
     static const double too_short = 1e-8, rough = 1e-5;
     enum { SHORT_STEPS = 20, SHORT_STEPS_MONOTONE = 8, PATIENCE = 4 };
@@ -168,7 +188,7 @@ bool ss_interior_inside(ss_interior *inner, const ss_inside_plan *plan)
 
     while (newton->system.factorizations < limit) {
         double best = newton->best_error;
-        newton->system.fine = best > SS_INTERIOR_SMALL ? rough : SS_NEWTON_FINE;
+        newton->system.fine = best > small ? rough : SS_NEWTON_FINE;
         double t = advance(inner);
         newton->system.fine = SS_NEWTON_FINE;
         if (!(t > 0.0)) return ss_newton_is_late(newton);
@@ -193,55 +213,201 @@ bool ss_interior_inside(ss_interior *inner, const ss_inside_plan *plan)
         // Redundant contacts under Coulomb's law with gaps that do not fit each other: the impulses have far
         // to go along directions that W does not see. Strides do that better (newton/newton.h).
         idle = newton->best_error < 0.9 * best ? 0 : idle + 1;
-        bool is_idle = !inner->is_monotone && newton->best_error < SS_INTERIOR_SMALL && idle >= PATIENCE;
+        bool is_idle = !inner->is_monotone && newton->best_error < small && idle >= PATIENCE;
         if (is_idle || t < too_short || (t < 0.2 && ++shorts >= SHORT_STEPS)) return false;
     }
     return false;
 }
 
-/* ---- all of it ------------------------------------------------------------------------------------ */
+/* ---- from the best point so far --------------------------------------------------------------------- */
 
-/* After ss_newton_begin; false when out of memory. */
-static bool prepare(ss_interior *inner, ss_arena *arena)
+/* Has the run stopped, is there a ray, or nothing left but rounding? */
+static bool is_over(const ss_newton *newton)
 {
-    const ss_space *space = inner->newton.space;
-    size_t n = (size_t)space->size;
-    if (!ss_arena_take_vectors(arena, n, "interior point",
-                               (double **[]){&inner->r, &inner->u, &inner->rest, &inner->rhs,
-                                             &inner->polished, &inner->polished_u, NULL}))
-        return false;
-    double sum = 0.0;
-    for (size_t i = 0; i < n; i++) sum += space->q[i] * space->q[i];
-    inner->scale = sum > 0.0 ? sqrt(sum / (double)n) : 1.0;
-    inner->is_monotone = true;
-    for (int k = 0; k < space->node_count; k++) {
-        if (space->nodes[k].law == SS_LAW_CONE) inner->is_monotone = false;
-    }
-    return ss_interior_cones_create(space, arena, &inner->cones);
+    return newton->stopped || newton->has_ray || ss_newton_exact(newton);
 }
 
-static void find_solution(ss_interior *inner, const interior_options *set)
+static void go_to(interior *inner, const double *r)
 {
+    memcpy(inner->r, r, (size_t)inner->newton.space->size * sizeof *inner->r);
+    ss_space_velocity(inner->newton.space, inner->r, inner->u);
+}
+
+/* Newton steps from the best point so far, which is zero before the first, as the plan says; it does without
+ * its first three numbers. True when that was the end. */
+static bool walk_from_best(interior *inner, ss_newton_plan plan)
+{
+    plan.alpha = fmin(fmax(inner->newton.best_error, 1e-4), 0.1);
+    plan.shrink = 0.3;
+    plan.shrink_fast = 0.09;
+    go_to(inner, inner->newton.best);
+    return ss_newton_steps(&inner->newton, &plan, inner->r, inner->u);
+}
+
+/* Once more inside from the best point, centred again, then after some Newton steps, twice; once by strides,
+ * as soon as the error is small. True at the end. */
+static bool take_turns(interior *inner)
+{
+    enum { TURNS = 4, STEPS = 25, IDLE = 8 };
+    static const ss_newton_plan between = {.steps = STEPS, .patience = IDLE};
+    static const inside_plan again = {.factorizations = 30, .resume = true};
     ss_newton *newton = &inner->newton;
-    ss_newton_plan all = {.steps = newton->run->max_iterations};
-    ss_inside_plan first = {.factorizations = set->factorizations};
-    bool has_inside = inner->cones.count > 0; // free and fixed unknowns alone: a linear system
-    if (has_inside && ss_interior_inside(inner, &first)) return;
-    if (has_inside && !inner->is_monotone) ss_interior_persist(inner);
-    if (ss_interior_is_over(newton) || ss_interior_walk_from_best(inner, all)) return;
-    newton->map = SS_FISCHER_MAP;
-    ss_interior_walk_from_best(inner, all);
+    double resumed = INFINITY;
+    bool has_strode = false;
+    for (int k = 0; k < TURNS && isfinite(newton->best_error); k++) {
+        if (newton->best_error < small && !has_strode) {
+            ss_proximal_plan strides = {.alpha = fmin(fmax(10.0 * newton->best_error, 1e-8), 1e-4),
+                                        .largest = 1.0,
+                                        .patience = 100,
+                                        .attempts = 8};
+            go_to(inner, newton->best);
+            if (ss_newton_proximal(newton, &strides, inner->r, inner->u)) return true;
+            has_strode = true;
+        }
+        if (k % 2 == 1 && walk_from_best(inner, between)) return true;
+        if (newton->best_error == resumed) continue; // it would go the same way
+        resumed = newton->best_error;
+        if (go_inside(inner, &again)) return true;
+    }
+    return false;
 }
+
+/* ---- the ladder ----------------------------------------------------------------------------------- */
+
+#define ENOUGH 1e-6 // error of a rung
+
+typedef struct ladder {
+    ss_node *nodes; // as they are in the problem
+    double *foot;   // the solution of the rung below
+    double *best;   // of the problem itself
+    double best_error;
+} ladder;
+
+/* With less friction the problem is closer to a monotone one. */
+static void set_friction(interior *inner, const ladder *up, double share)
+{
+    ss_space *space = inner->newton.space;
+    for (int k = 0; k < space->node_count; k++) {
+        if (up->nodes[k].law != SS_LAW_CONE) continue;
+        space->nodes[k].mu = share * up->nodes[k].mu;
+        space->nodes[k].mu_rolling = share * up->nodes[k].mu_rolling;
+    }
+    ss_interior_cones_read_friction(&inner->cones);
+    inner->newton.best_error = INFINITY; // what was best for another problem does not count
+}
+
+/* The problem with this friction, from the rung below: inside and, where that fails, by Newton steps.
+ * Returns the error. */
+static double climb_rung(interior *inner, ladder *up, double share)
+{
+    static const inside_plan inside = {.factorizations = 40, .resume = true, .enough = ENOUGH};
+    static const ss_newton_plan steps = {.steps = 80, .patience = 30, .enough = ENOUGH};
+    ss_newton *newton = &inner->newton;
+    set_friction(inner, up, share);
+    go_to(inner, up->foot);
+    ss_newton_note(newton, inner->r, inner->u);
+    go_inside(inner, &inside);
+    if (!newton->stopped && newton->best_error > ENOUGH) walk_from_best(inner, steps);
+    return newton->best_error;
+}
+
+/* A part of the friction first, from inside; then more and more of it. Steps are halved where that fails;
+ * where they are small it goes on all the same: there the solutions leap. The best point is that of the last
+ * rung then, with all of the friction; false when the run has stopped before. */
+static bool climb(interior *inner, ladder *up, double share)
+{
+    static const double least = 0.02, solved = 1e-4;
+    static const inside_plan first = {.factorizations = 60, .enough = ENOUGH};
+    ss_newton *newton = &inner->newton;
+    size_t bytes = (size_t)newton->space->size * sizeof *inner->r;
+    double step = 0.1;
+    set_friction(inner, up, share);
+    go_inside(inner, &first);
+    while (!newton->stopped && !newton->has_ray && share < 1.0) {
+        if (isfinite(newton->best_error)) memcpy(up->foot, newton->best, bytes);
+        for (bool is_up = false; !is_up && !newton->stopped && !newton->has_ray;) {
+            double next = fmin(1.0, share + step);
+            bool is_there = climb_rung(inner, up, next) <= solved;
+            is_up = is_there || step <= least;
+            if (is_up) share = next;
+            step = is_there ? 1.5 * step : fmax(0.5 * step, least);
+        }
+    }
+
+    bool is_up = !newton->stopped && !newton->has_ray && isfinite(newton->best_error);
+    set_friction(inner, up, 1.0);
+    if (!is_up) return false;
+    go_to(inner, newton->best);
+    ss_newton_note(newton, inner->r, inner->u);
+    return true;
+}
+
+/* What is tried under Coulomb's law when the steps inside have become short: in turn inside and by Newton
+ * steps from the best point, strides, a ladder of friction. The best point of all is left. */
+static void persist(interior *inner)
+{
+    static const ss_newton_plan some = {.steps = 100, .patience = 40}, more = {.steps = 500, .patience = 200};
+    static const double feet[] = {0.5, 0.3}; // shares of the friction
+    ss_newton *newton = &inner->newton;
+    ss_arena *arena = newton->run->arena;
+    size_t n = (size_t)newton->space->size, nodes = (size_t)newton->space->node_count;
+    if (take_turns(inner) || is_over(newton)) return;
+    if (walk_from_best(inner, some)) return;
+
+    ladder up = {.nodes = ss_arena_take(arena, nodes, sizeof *up.nodes, "contacts"),
+                 .foot = ss_arena_take(arena, n, sizeof *up.foot, "ladder"),
+                 .best = ss_arena_take(arena, n, sizeof *up.best, "ladder"),
+                 .best_error = newton->best_error};
+    if (!up.nodes || !up.foot || !up.best) return;
+    memcpy(up.nodes, newton->space->nodes, nodes * sizeof *up.nodes);
+    memcpy(up.best, newton->best, n * sizeof *up.best);
+    for (int k = 0; k < 2 && climb(inner, &up, feet[k]); k++) {
+        bool over = is_over(newton) || take_turns(inner) || is_over(newton) || walk_from_best(inner, more);
+        if (newton->best_error < up.best_error) {
+            up.best_error = newton->best_error;
+            memcpy(up.best, newton->best, n * sizeof *up.best);
+        }
+        if (over) break;
+    }
+    newton->best_error = up.best_error;
+    memcpy(newton->best, up.best, n * sizeof *newton->best);
+}
+
+/* ---- the method ------------------------------------------------------------------------------------- */
 
 static ss_status solve(const ss_problem *problem, const void *options, ss_run *run, double *x)
 {
     const interior_options *set = options;
-    ss_interior inner = {.regularization = set->regularization};
-    bool good =
-        ss_newton_begin(problem, run, SS_NATURAL_MAP, x, &inner.newton) && prepare(&inner, run->arena);
-    if (good) find_solution(&inner, set);
-    ss_status status = ss_newton_end(&inner.newton);
-    return good ? status : SS_FAILED;
+    interior inner = {.regularization = set->regularization, .scale = 1.0, .is_monotone = true};
+    ss_newton *newton = &inner.newton;
+    double sum = 0.0;
+    bool good = ss_newton_begin(problem, run, SS_NATURAL_MAP, x, newton);
+    good = good && ss_arena_take_vectors(run->arena, (size_t)newton->space->size, "interior point",
+                                         (double **[]){&inner.r, &inner.u, &inner.rest, &inner.rhs,
+                                                       &inner.polished, &inner.polished_u, NULL});
+    if (!good || !ss_interior_cones_create(newton->space, run->arena, &inner.cones)) {
+        ss_newton_end(newton);
+        return SS_FAILED;
+    }
+    const ss_space *space = newton->space;
+    for (int i = 0; i < space->size; i++) sum += space->q[i] * space->q[i];
+    if (sum > 0.0) inner.scale = sqrt(sum / (double)space->size);
+    for (int k = 0; k < space->node_count; k++) {
+        if (space->nodes[k].law == SS_LAW_CONE) inner.is_monotone = false;
+    }
+
+    // Inside, unless free and fixed unknowns alone make it a linear system; then what else there is.
+    bool has_inside = inner.cones.count > 0;
+    inside_plan first = {.factorizations = set->factorizations};
+    if (has_inside && go_inside(&inner, &first)) return ss_newton_end(newton);
+    if (has_inside && !inner.is_monotone) persist(&inner);
+
+    // Newton steps from the best point, by one map and then the other.
+    ss_newton_plan all = {.steps = run->max_iterations};
+    if (is_over(newton) || walk_from_best(&inner, all)) return ss_newton_end(newton);
+    newton->map = SS_FISCHER_MAP;
+    walk_from_best(&inner, all);
+    return ss_newton_end(newton);
 }
 
 const ss_solver ss_solver_interior_point = {

@@ -31,25 +31,6 @@ static bool add_disc(ss_interior_cones *cones, int node, int tail, int count, do
     return true;
 }
 
-static void add_node(ss_interior_cones *cones, int k)
-{
-    const ss_space *space = cones->space;
-    const ss_node *node = &space->nodes[k];
-    int first = node->first;
-    if (node->law != SS_LAW_BOX) {
-        bool held = add_disc(cones, k, first + 1, node->size == 2 ? 1 : 2, node->mu);
-        if (node->size == 5) held |= add_disc(cones, k, first + 3, 2, node->mu_rolling);
-        if (!held) add_bound(cones, k, first, 1.0, 0.0);
-        return;
-    }
-    for (int i = first; i < first + node->size; i++) {
-        cones->is_fixed[i] = !(space->upper[i] > space->lower[i]);
-        if (cones->is_fixed[i]) continue;
-        if (!isinf(space->lower[i])) add_bound(cones, k, i, 1.0, space->lower[i]);
-        if (!isinf(space->upper[i])) add_bound(cones, k, i, -1.0, -space->upper[i]);
-    }
-}
-
 bool ss_interior_cones_create(const ss_space *space, ss_arena *arena, ss_interior_cones *cones)
 {
     *cones = (ss_interior_cones){.space = space, .share = 1.0};
@@ -59,8 +40,21 @@ bool ss_interior_cones_create(const ss_space *space, ss_arena *arena, ss_interio
     cones->first = ss_arena_take(arena, (size_t)space->node_count + 1, sizeof *cones->first, "cones");
     if (!cones->cone || !cones->is_fixed || !cones->first) return false;
     for (int k = 0; k < space->node_count; k++) {
+        const ss_node *node = &space->nodes[k];
+        int first = node->first;
         cones->first[k] = cones->count;
-        add_node(cones, k);
+        if (node->law != SS_LAW_BOX) {
+            bool held = add_disc(cones, k, first + 1, node->size == 2 ? 1 : 2, node->mu);
+            if (node->size == 5) held |= add_disc(cones, k, first + 3, 2, node->mu_rolling);
+            if (!held) add_bound(cones, k, first, 1.0, 0.0);
+            continue;
+        }
+        for (int i = first; i < first + node->size; i++) {
+            cones->is_fixed[i] = !(space->upper[i] > space->lower[i]);
+            if (cones->is_fixed[i]) continue;
+            if (!isinf(space->lower[i])) add_bound(cones, k, i, 1.0, space->lower[i]);
+            if (!isinf(space->upper[i])) add_bound(cones, k, i, -1.0, -space->upper[i]);
+        }
     }
     cones->first[space->node_count] = cones->count;
     return true;
@@ -68,24 +62,20 @@ bool ss_interior_cones_create(const ss_space *space, ss_arena *arena, ss_interio
 
 /* ---- points ----------------------------------------------------------------------------------------- */
 
-static double inner_value(const ss_space *space, int i, double size)
-{
-    double lower = space->lower[i], upper = space->upper[i];
-    if (!isinf(lower) && !isinf(upper)) return lower + 0.5 * (upper - lower);
-    if (!isinf(lower)) return lower + size;
-    return isinf(upper) ? 0.0 : upper - size;
-}
-
 void ss_interior_cones_start(ss_interior_cones *cones, double size, double *r)
 {
     const ss_space *space = cones->space;
     memset(r, 0, (size_t)space->size * sizeof *r);
     for (int k = 0; k < space->node_count; k++) {
         const ss_node *node = &space->nodes[k];
-        if (node->law == SS_LAW_BOX) {
-            for (int i = node->first; i < node->first + node->size; i++) r[i] = inner_value(space, i, size);
-            continue;
+        for (int i = node->first; node->law == SS_LAW_BOX && i < node->first + node->size; i++) {
+            double lower = space->lower[i], upper = space->upper[i];
+            if (!isinf(lower) && !isinf(upper))
+                r[i] = lower + 0.5 * (upper - lower);
+            else
+                r[i] = !isinf(lower) ? lower + size : isinf(upper) ? 0.0 : upper - size;
         }
+        if (node->law == SS_LAW_BOX) continue;
         double slope = 0.0;
         for (int p = cones->first[k]; p < cones->first[k + 1]; p++) slope = fmax(slope, cones->cone[p].slope);
         r[node->first] = size / slope;
@@ -119,22 +109,16 @@ double ss_interior_cones_mean(const ss_interior_cones *cones, double t)
     return cones->count ? sum / cones->count : 0.0;
 }
 
-/* De Saxce's term. */
-static double slip(const ss_interior_cone *cone)
-{
-    if (!(cone->saxce > 0.0)) return 0.0;
-    double sum = 0.0;
-    for (int i = 1; i < cone->size; i++) sum += cone->z[i] * cone->z[i];
-    return sum / cone->z[0];
-}
-
 void ss_interior_cones_missing(const ss_interior_cones *cones, const double *u, double *rest)
 {
     int n = cones->space->size;
     for (int i = 0; i < n; i++) rest[i] = cones->is_fixed[i] ? 0.0 : u[i];
     for (int p = 0; p < cones->count; p++) {
         const ss_interior_cone *cone = &cones->cone[p];
-        rest[cone->head] -= cone->slope * (cone->z[0] - slip(cone));
+        double square = 0.0; // of the tail, for De Saxce's term
+        for (int i = 1; i < cone->size; i++) square += cone->z[i] * cone->z[i];
+        double slip = cone->saxce > 0.0 ? square / cone->z[0] : 0.0;
+        rest[cone->head] -= cone->slope * (cone->z[0] - slip);
         for (int i = 1; i < cone->size; i++) rest[cone->tail + i - 1] -= cone->z[i];
     }
 }
@@ -176,20 +160,6 @@ static int place_in_node(const ss_interior_cones *cones, const ss_interior_cone 
     return number - cones->space->nodes[cone->node].first;
 }
 
-/* C of the cones of a node added up: F = C, B = R = 1. */
-static void add_block(const ss_interior_cones *cones, const ss_interior_cone *cone, double *F)
-{
-    int n = cones->space->nodes[cone->node].size;
-    for (int j = 0; j < cone->size; j++) {
-        double unit[MAX] = {0}, scaled[MAX], value[MAX];
-        unit[j] = j == 0 ? cone->slope : 1.0;
-        ss_lorentz_apply_inverse_square(&cone->scaling, unit, scaled);
-        spread(cone, cones->share, scaled, value);
-        int column = place_in_node(cones, cone, j);
-        for (int i = 0; i < cone->size; i++) F[place_in_node(cones, cone, i) * n + column] += value[i];
-    }
-}
-
 /* N'(z)^-1 v */
 static void unspread(const ss_interior_cone *cone, double share, const double *value, double *v)
 {
@@ -202,38 +172,18 @@ static void unspread(const ss_interior_cone *cone, double share, const double *v
     v[0] = head / at.head;
 }
 
-/* The only cone on its unknowns: F = 1, B = G N'^-1, R = T^-1 G. In these variables no digit is lost when C
- * has very large and very small eigenvalues. */
-static void set_scaled_block(const ss_interior_cones *cones, const ss_interior_cone *cone, double *F,
-                             double *B, double *R)
-{
-    int n = cones->space->nodes[cone->node].size;
-    for (int j = 0; j < cone->size; j++) {
-        double unit[MAX] = {0}, v[MAX], left[MAX], right[MAX];
-        unit[j] = 1.0;
-        unspread(cone, cones->share, unit, v);
-        ss_lorentz_apply(&cone->scaling, v, left);
-        ss_lorentz_apply(&cone->scaling, unit, right);
-        right[0] /= cone->slope;
-        int column = place_in_node(cones, cone, j);
-        for (int i = 0; i < cone->size; i++) {
-            int row = place_in_node(cones, cone, i);
-            F[row * n + column] = i == j ? 1.0 : 0.0;
-            B[row * n + column] = left[i];
-            R[row * n + column] = right[i];
-        }
-    }
-}
-
 static bool is_alone(const ss_interior_cones *cones, int p)
 {
     bool first = p == 0 || cones->cone[p - 1].head != cones->cone[p].head;
     return first && (p + 1 == cones->count || cones->cone[p + 1].head != cones->cone[p].head);
 }
 
-static void clear_blocks(const ss_interior_cones *cones, ss_newton_system *system)
+bool ss_interior_cones_linearize(ss_interior_cones *cones, ss_newton_system *system)
 {
     const ss_space *space = cones->space;
+    system->uses_right = true;
+
+    // Fixed and free unknowns, and what the cones are added to.
     for (int k = 0; k < space->node_count; k++) {
         int n = space->nodes[k].size;
         size_t at = system->square[k], bytes = (size_t)(n * n) * sizeof *system->F;
@@ -246,20 +196,39 @@ static void clear_blocks(const ss_interior_cones *cones, ss_newton_system *syste
             system->R[at + (size_t)(i * n + i)] = 1.0;
         }
     }
-}
 
-bool ss_interior_cones_linearize(ss_interior_cones *cones, ss_newton_system *system)
-{
-    system->uses_right = true;
-    clear_blocks(cones, system);
     for (int p = 0; p < cones->count; p++) {
         ss_interior_cone *cone = &cones->cone[p];
+        int n = space->nodes[cone->node].size;
         size_t at = system->square[cone->node];
+        double *F = system->F + at, *B = system->B + at, *R = system->R + at;
+        bool alone = is_alone(cones, p);
         if (!ss_lorentz_scale(cone->size, cone->s, cone->z, &cone->scaling)) return false;
-        if (is_alone(cones, p))
-            set_scaled_block(cones, cone, system->F + at, system->B + at, system->R + at);
-        else
-            add_block(cones, cone, system->F + at);
+        for (int j = 0; j < cone->size; j++) {
+            double unit[MAX] = {0}, v[MAX], left[MAX], right[MAX];
+            int column = place_in_node(cones, cone, j);
+            if (alone) {
+                // F = 1, B = G N'^-1, R = T^-1 G. In these variables no digit is lost when C has very large
+                // and very small eigenvalues.
+                unit[j] = 1.0;
+                unspread(cone, cones->share, unit, v);
+                ss_lorentz_apply(&cone->scaling, v, left);
+                ss_lorentz_apply(&cone->scaling, unit, right);
+                right[0] /= cone->slope;
+                for (int i = 0; i < cone->size; i++) {
+                    int row = place_in_node(cones, cone, i);
+                    F[row * n + column] = i == j ? 1.0 : 0.0;
+                    B[row * n + column] = left[i];
+                    R[row * n + column] = right[i];
+                }
+            } else {
+                // C = N' G^-2 T of the cones of a node added up: F = C, B = R = 1.
+                unit[j] = j == 0 ? cone->slope : 1.0;
+                ss_lorentz_apply_inverse_square(&cone->scaling, unit, v);
+                spread(cone, cones->share, v, left);
+                for (int i = 0; i < cone->size; i++) F[place_in_node(cones, cone, i) * n + column] += left[i];
+            }
+        }
     }
     return true;
 }
@@ -280,12 +249,6 @@ static void complementarity(const ss_interior_cone *cone, ss_centring centring, 
     ss_lorentz_divide(cone->size, cone->scaling.lambda, wanted, h);
 }
 
-static void pick(const ss_interior_cone *cone, const double *vector, double *value)
-{
-    value[0] = vector[cone->head];
-    for (int i = 1; i < cone->size; i++) value[i] = vector[cone->tail + i - 1];
-}
-
 void ss_interior_cones_load(const ss_interior_cones *cones, ss_centring centring, const double *rest,
                             double *rhs)
 {
@@ -295,7 +258,8 @@ void ss_interior_cones_load(const ss_interior_cones *cones, ss_centring centring
         double h[MAX], v[MAX], value[MAX];
         complementarity(cone, centring, h);
         if (is_alone(cones, p)) { // h - G N'^-1 rest
-            pick(cone, rest, value);
+            value[0] = rest[cone->head];
+            for (int i = 1; i < cone->size; i++) value[i] = rest[cone->tail + i - 1];
             unspread(cone, cones->share, value, v);
             ss_lorentz_apply(&cone->scaling, v, value);
             rhs[cone->head] = h[0] - value[0];
@@ -317,25 +281,10 @@ static double head_slope(const ss_interior_cones *cones, int p)
     return cones->cone[p].slope * slopes_of(&cones->cone[p], cones->share).head;
 }
 
-/* dz from complementarity, dz = G^-1 h - G^-2 ds; then what rounding has left open in u + du = N(z + dz):
- * exactly in the tails, by their slopes over the heads. */
-static void close_head(ss_interior_cones *cones, int first, int last, const double *rest, const double *du)
-{
-    double open = 0.0, weight = 0.0;
-    for (int p = first; p < last; p++) {
-        double value[MAX];
-        double slope = head_slope(cones, p);
-        spread(&cones->cone[p], cones->share, cones->cone[p].dz, value);
-        if (p == first) open = rest[cones->cone[p].head] + du[cones->cone[p].head];
-        open -= value[0];
-        weight += slope * slope;
-    }
-    for (int p = first; p < last; p++) cones->cone[p].dz[0] += open * head_slope(cones, p) / weight;
-}
-
 void ss_interior_cones_directions(ss_interior_cones *cones, ss_centring centring, const double *rest,
                                   const double *dr, const double *du)
 {
+    // dz from complementarity, dz = G^-1 h - G^-2 ds.
     for (int p = 0; p < cones->count; p++) {
         ss_interior_cone *cone = &cones->cone[p];
         double h[MAX], v[MAX], drawn[MAX];
@@ -347,9 +296,19 @@ void ss_interior_cones_directions(ss_interior_cones *cones, ss_centring centring
         cone->dz[0] = v[0] - drawn[0];
         for (int i = 1; i < cone->size; i++) cone->dz[i] = rest[cone->tail + i - 1] + du[cone->tail + i - 1];
     }
-    for (int p = 0, last; p < cones->count; p = last) {
-        for (last = p + 1; last < cones->count && cones->cone[last].head == cones->cone[p].head;) last++;
-        close_head(cones, p, last, rest, du);
+
+    // Then what rounding has left open in u + du = N(z + dz): exactly in the tails, as above, by their slopes
+    // over the cones that share a head.
+    for (int first = 0, last; first < cones->count; first = last) {
+        int head = cones->cone[first].head;
+        double open = rest[head] + du[head], weight = 0.0;
+        for (last = first; last < cones->count && cones->cone[last].head == head; last++) {
+            double value[MAX], slope = head_slope(cones, last);
+            spread(&cones->cone[last], cones->share, cones->cone[last].dz, value);
+            open -= value[0];
+            weight += slope * slope;
+        }
+        for (int p = first; p < last; p++) cones->cone[p].dz[0] += open * head_slope(cones, p) / weight;
     }
 }
 
@@ -420,51 +379,42 @@ static void split(ss_interior_cone *cone, const double *a, double m)
     }
 }
 
-/* The z_0 that stands for the normal velocity of a contact, in units of its slope. */
-static double dual_head(const ss_interior_cone *cone, double normal, const double *tail)
-{
-    if (!(cone->saxce > 0.0)) return normal;
-    double square = 0.0;
-    for (int i = 0; i < cone->size - 1; i++) square += tail[i] * tail[i];
-    if (normal < 0.0) return normal + sqrt(square); // no velocity of a solution: outside the cone as it is
-    return 0.5 * (normal + sqrt(normal * normal + 4.0 * square));
-}
-
-static void resume_disc(ss_interior_cone *cone, int sharing, double m, double *r, const double *u)
-{
-    double a[MAX] = {cone->s[0] - dual_head(cone, u[cone->head] / (cone->slope * sharing), u + cone->tail)};
-    for (int i = 1; i < cone->size; i++) a[i] = cone->s[i] - u[cone->tail + i - 1];
-    split(cone, a, m);
-    r[cone->head] = fmax(r[cone->head], cone->s[0] / cone->slope);
-    for (int i = 1; i < cone->size; i++) r[cone->tail + i - 1] = cone->s[i];
-}
-
-/* Where there are two bounds there is always room between them, though less than m may ask for. */
-static void resume_bound(const ss_space *space, ss_interior_cone *cone, double m, double *r, const double *u)
-{
-    static const double away = 0.05;
-    int i = cone->head;
-    double a[1] = {cone->s[0] - cone->slope * u[i]};
-    split(cone, a, m);
-    r[i] = (cone->s[0] + cone->offset) / cone->slope;
-    double room = away * (space->upper[i] - space->lower[i]);
-    if (room > 0.0 && isfinite(room)) r[i] = fmin(fmax(r[i], space->lower[i] + room), space->upper[i] - room);
-    cone->z[0] = fmax(cone->z[0], m / fabs(cone->slope * r[i] - cone->offset));
-}
-
 void ss_interior_cones_resume(ss_interior_cones *cones, double m, double *r, const double *u)
 {
+    static const double away = 0.05;
+    const ss_space *space = cones->space;
     ss_interior_cones_slacks(cones, r);
-    for (int k = 0; k < cones->space->node_count; k++) {
-        const ss_node *node = &cones->space->nodes[k];
+    for (int k = 0; k < space->node_count; k++) {
         int sharing = cones->first[k + 1] - cones->first[k];
-        if (node->law != SS_LAW_BOX) r[node->first] = 0.0; // grows as its discs ask
+        if (space->nodes[k].law != SS_LAW_BOX) r[space->nodes[k].first] = 0.0; // grows as its discs ask
         for (int p = cones->first[k]; p < cones->first[k + 1]; p++) {
             ss_interior_cone *cone = &cones->cone[p];
-            if (cone->size > 1)
-                resume_disc(cone, sharing, m, r, u);
-            else
-                resume_bound(cones->space, cone, m, r, u);
+            int head = cone->head;
+
+            // A disc. The z_0 that stands for the normal velocity of a contact, in units of its slope; one
+            // that no solution has, below zero, stays outside the cone.
+            if (cone->size > 1) {
+                double dual = u[head] / (cone->slope * sharing), square = 0.0, a[MAX];
+                for (int i = 1; i < cone->size; i++) {
+                    square += u[cone->tail + i - 1] * u[cone->tail + i - 1];
+                    a[i] = cone->s[i] - u[cone->tail + i - 1];
+                }
+                if (cone->saxce > 0.0)
+                    dual = dual < 0.0 ? dual + sqrt(square) : 0.5 * (dual + sqrt(dual * dual + 4.0 * square));
+                a[0] = cone->s[0] - dual;
+                split(cone, a, m);
+                r[head] = fmax(r[head], cone->s[0] / cone->slope);
+                for (int i = 1; i < cone->size; i++) r[cone->tail + i - 1] = cone->s[i];
+                continue;
+            }
+
+            // A bound. Where there are two there is always room between them, though less than m may ask for.
+            double a[1] = {cone->s[0] - cone->slope * u[head]};
+            split(cone, a, m);
+            r[head] = (cone->s[0] + cone->offset) / cone->slope;
+            double lower = space->lower[head], upper = space->upper[head], room = away * (upper - lower);
+            if (room > 0.0 && isfinite(room)) r[head] = fmin(fmax(r[head], lower + room), upper - room);
+            cone->z[0] = fmax(cone->z[0], m / fabs(cone->slope * r[head] - cone->offset));
         }
     }
 }
