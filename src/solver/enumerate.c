@@ -21,6 +21,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "linalg/dense.h"
 #include "problem/laws.h"
 #include "solver/core/scaled.h"
@@ -226,27 +227,6 @@ static void swap_numbers(double *a, double *b)
     *b = kept;
 }
 
-/* The largest entry from (k, k) on comes to (k, k). Returns its size. */
-static double bring_pivot(double *a, double *right, int *order, int size, int k)
-{
-    int row = k, col = k;
-    double largest = -1.0;
-    for (int i = k; i < size; i++) {
-        for (int j = k; j < size; j++) {
-            if (!(fabs(a[i * size + j]) > largest)) continue;
-            largest = fabs(a[i * size + j]);
-            row = i, col = j;
-        }
-    }
-    for (int j = 0; j < size && row != k; j++) swap_numbers(&a[k * size + j], &a[row * size + j]);
-    for (int i = 0; i < size && col != k; i++) swap_numbers(&a[i * size + k], &a[i * size + col]);
-    swap_numbers(&right[k], &right[row]);
-    int kept = order[k];
-    order[k] = order[col];
-    order[col] = kept;
-    return largest;
-}
-
 /* Unknowns whose equation names no other one are solved for. Makes a smaller system of the others, which are
  * listed in `order`, and returns its size. */
 static int reduce(search *e, double *a, double *right)
@@ -274,7 +254,22 @@ static bool solve_equations(search *e)
     double *right = e->reduced, *a = e->scratch, first = 0.0;
     int size = reduce(e, a, right), rank = 0;
     for (; rank < size; rank++) {
-        double pivot = bring_pivot(a, right, e->order, size, rank);
+        // The largest entry that is left comes to (rank, rank).
+        int row = rank, col = rank, kept = e->order[rank];
+        double pivot = -1.0;
+        for (int i = rank; i < size; i++) {
+            for (int j = rank; j < size; j++) {
+                if (!(fabs(a[i * size + j]) > pivot)) continue;
+                pivot = fabs(a[i * size + j]);
+                row = i, col = j;
+            }
+        }
+        for (int j = 0; j < size && row != rank; j++) swap_numbers(&a[rank * size + j], &a[row * size + j]);
+        for (int i = 0; i < size && col != rank; i++) swap_numbers(&a[i * size + rank], &a[i * size + col]);
+        swap_numbers(&right[rank], &right[row]);
+        e->order[rank] = e->order[col];
+        e->order[col] = kept;
+
         first = fmax(first, pivot);
         if (!(pivot > dependent * first)) break;
         for (int i = rank + 1; i < size; i++) {
@@ -373,33 +368,23 @@ static bool try_system(search *e)
 
 /* ---- all of them ------------------------------------------------------------------------------------ */
 
-static bool take_memory(search *e, ss_arena *arena)
-{
-    size_t n = (size_t)e->n, size = 2 * n; // of a system: one angle per contact; lower and upper bounds
-    e->dense = ss_arena_take(arena, n * n, sizeof *e->dense, "dense matrix");
-    e->sites = ss_arena_take(arena, 2 * n, sizeof *e->sites, "sites"); // rows, and signs of partners
-    e->state = ss_arena_take(arena, n, sizeof *e->state, "states");
-    e->sign = ss_arena_take(arena, n, sizeof *e->sign, "signs");
-    e->order = ss_arena_take(arena, size, sizeof *e->order, "order");
-    e->theta = ss_arena_take(arena, n, sizeof *e->theta, "angles");
-    e->x = ss_arena_take(arena, n, sizeof *e->x, "x");
-    e->w = ss_arena_take(arena, n, sizeof *e->w, "w");
-    e->best = ss_arena_take(arena, n, sizeof *e->best, "best x");
-    e->right = ss_arena_take(arena, size, sizeof *e->right, "right-hand side");
-    e->step = ss_arena_take(arena, size, sizeof *e->step, "step");
-    e->reduced = ss_arena_take(arena, size, sizeof *e->reduced, "right-hand side");
-    e->matrix = ss_arena_take(arena, size * size, sizeof *e->matrix, "system");
-    e->scratch = ss_arena_take(arena, size * size, sizeof *e->scratch, "elimination");
-    return e->dense && e->sites && e->state && e->sign && e->order && e->theta && e->x && e->w && e->best &&
-           e->right && e->step && e->reduced && e->matrix && e->scratch;
-}
-
 static ss_status solve(const ss_problem *problem, const void *options, ss_run *run, double *x)
 {
     (void)options;
     double systems;
     search e = {.n = problem->size, .arena = run->arena, .best_error = INFINITY};
-    if (!ss_scaled_create(problem, run->arena, &e.s) || !take_memory(&e, run->arena)) return SS_FAILED;
+    ss_arena *arena = run->arena;
+    size_t n = (size_t)e.n, size = 2 * n; // of a system: one angle per contact; lower and upper bounds
+    e.sites = ss_arena_take(arena, size, sizeof *e.sites, "sites"); // rows, and signs of partners
+    e.state = ss_arena_take(arena, n, sizeof *e.state, "states");
+    e.order = ss_arena_take(arena, size, sizeof *e.order, "order");
+    e.dense = ss_arena_take(arena, n * n, sizeof *e.dense, "dense matrix");
+    if (!e.sites || !e.state || !e.order || !e.dense || !ss_scaled_create(problem, arena, &e.s) ||
+        !ss_arena_take_vectors(
+            arena, size, "vectors",
+            (double **[]){&e.sign, &e.theta, &e.x, &e.w, &e.best, &e.right, &e.step, &e.reduced, NULL}) ||
+        !ss_arena_take_vectors(arena, size * size, "system", (double **[]){&e.matrix, &e.scratch, NULL}))
+        return SS_FAILED;
     for (int j = 0; j < e.n; j++) {
         for (int k = e.s.A.start[j]; k < e.s.A.start[j + 1]; k++)
             e.dense[e.s.A.row[k] * e.n + j] = e.s.A.value[k];

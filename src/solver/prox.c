@@ -62,14 +62,23 @@ static const ss_option options_table[] = {
 
 /* ---- step lengths ----------------------------------------------------------------------------------- */
 
-/* s_i = sum over j of |A_ij| / sqrt(a_ii a_jj), the same in every unit; D = a_ii s_i, in each part of a
- * contact the largest, is never below A. */
-static bool row_sum_steps(const ss_sweep *sweep, ss_arena *arena, double *step)
+/* False when out of memory. */
+static bool find_steps(const ss_sweep *sweep, int rho, ss_run *run, double *step)
 {
     const ss_problem *problem = sweep->A.problem;
     const ss_sparse *A = problem->A;
     const double *a = problem->diagonal;
-    double *sum = ss_arena_take(arena, (size_t)problem->size, sizeof *sum, "row sums");
+    if (rho != ROW_SUM) {
+        if (!ss_law_local_steps(&sweep->A, rho != GLOBAL, run, step)) return false;
+        if (rho != GLOBAL) return true;
+        double lambda = ss_largest_eigenvalue(problem, step, POWER_ITERATIONS, run);
+        for (int i = 0; i < problem->size; i++) step[i] /= lambda;
+        return lambda > 0.0;
+    }
+
+    // s_i = sum over j of |A_ij| / sqrt(a_ii a_jj), the same in every unit; D = a_ii s_i, in each part of a
+    // contact the largest, is never below A.
+    double *sum = ss_arena_take(run->arena, (size_t)problem->size, sizeof *sum, "row sums");
     if (!sum) return false;
     for (int j = 0; j < problem->size; j++) {
         for (int e = A->start[j]; e < A->start[j + 1]; e++) {
@@ -84,21 +93,10 @@ static bool row_sum_steps(const ss_sweep *sweep, ss_arena *arena, double *step)
             int row = cell->first + i;
             part[ss_part_of(i)] = fmax(part[ss_part_of(i)], a[row] * sum[row]);
         }
-        for (int i = 0; i < cell->size; i++) {
+        for (int i = 0; i < cell->size; i++)
             step[cell->first + i] = part[ss_part_of(i)] > 0.0 ? 1.0 / part[ss_part_of(i)] : 0.0;
-        }
     }
     return true;
-}
-
-static bool find_steps(const ss_sweep *sweep, int rho, ss_run *run, double *step)
-{
-    if (rho == ROW_SUM) return row_sum_steps(sweep, run->arena, step);
-    if (!ss_law_local_steps(&sweep->A, rho != GLOBAL, run, step)) return false;
-    if (rho != GLOBAL) return true;
-    double lambda = ss_largest_eigenvalue(sweep->A.problem, step, POWER_ITERATIONS, run);
-    for (int i = 0; i < sweep->A.problem->size; i++) step[i] /= lambda;
-    return lambda > 0.0;
 }
 
 /* ---- adaptation ------------------------------------------------------------------------------------- */
