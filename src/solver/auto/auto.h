@@ -1,5 +1,5 @@
-/* solver/auto/auto.h - the parts of `auto`: what it knows before it begins (features of a problem, what methods
- * cost, which to try), what needs no method, one problem by its plan, many islands. */
+/* solver/auto/auto.h - the parts of `auto`: what it knows before it begins (features of a problem, what
+ * methods cost, which to try), what needs no method, one problem by its plan, many islands. */
 #ifndef SS_SOLVER_AUTO_AUTO_H
 #define SS_SOLVER_AUTO_AUTO_H
 

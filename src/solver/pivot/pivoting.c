@@ -190,8 +190,8 @@ bool ss_pivoting_exchange(ss_pivoting *p, int wrong, int last)
     }
     p->patience = 0;
 
-    // A stiffer proximal term makes the exchanges behave: they contract when it outweighs the coupling. Starts
-    // again from the centre; later passes soften it, and later rescues go back a step or two only.
+    // A stiffer proximal term makes the exchanges behave: they contract when it outweighs the coupling.
+    // Starts again from the centre; later passes soften it, and later rescues go back a step or two only.
     if (p->rescues < MAX_RESCUES && p->face.shift < 1.0) {
         bool first = p->rescues++ == 0;
         p->face.shift = fmin(1.0, first ? fmax(1e3 * p->face.shift, stiff) : 10.0 * p->face.shift);
