@@ -318,10 +318,9 @@ static ss_status solve(const ss_problem *problem, const void *options, ss_run *r
         c.space = newton.space;
         size_t squares = ss_newton_system_squares(c.space);
         c.blocks = ss_arena_take(run->arena, squares, sizeof *c.blocks, "Newton blocks");
-        good = c.blocks &&
-               ss_arena_take_vectors(run->arena, (size_t)c.space->size, "velocities",
-                                     (double **[]){&c.s, &c.u, &c.g, &c.p, &c.pu, &c.z, &c.zu, &c.ds, &c.du,
-                                                   &c.rhs, &c.swept, NULL});
+        good = c.blocks && ss_arena_take_vectors(run->arena, (size_t)c.space->size, "velocities",
+                                                 (double **[]){&c.s, &c.u, &c.g, &c.p, &c.pu, &c.z, &c.zu,
+                                                               &c.ds, &c.du, &c.rhs, &c.swept, NULL});
     }
     if (good) {
         newton.system.is_symmetric = true;
