@@ -866,10 +866,7 @@ static void check_basis(int n, double density)
     ENSURE(ss_basis_create(problem->A, problem->b, is_free, arena, &basis));
     for (int i = 0; i < n; i++) basis.cover[i] = 1.0, basis.code[i] = i % 3 ? n + i : i;
     basis.code[1] = 2 * n;
-<<<<<<< HEAD
-=======
     ENSURE_INT(ss_basis_factor(&basis, 0.0), SS_LINALG_LATE); // the clock has passed 0 s
->>>>>>> pivots-ready
     ENSURE_INT(ss_basis_factor(&basis, INFINITY), SS_LINALG_OK);
     double *direction = ss_arena_take(arena, (size_t)n, sizeof *direction, "direction");
     double *row = ss_arena_take(arena, (size_t)n, sizeof *row, "row");
