@@ -11,17 +11,12 @@ enum { STEP_NAMES = sizeof step_names / sizeof step_names[0] };
  * million times. */
 enum { FARTHEST_NEIGHBOUR = 1000 };
 
-static const char *find_step(const ss_bpmd_place *place, int names)
-{
-    for (int i = 0; i < names; i++)
-        if (ss_bpmd_has(place, step_names[i])) return step_names[i];
-    return NULL;
-}
-
 /* found stays false, without an error, when there is none. */
-static bool look_in(const ss_bpmd_place *place, int names, double *h, bool *found, ss_error *err)
+static bool look_in(const ss_bpmd_place *place, double *h, bool *found, ss_error *err)
 {
-    const char *name = find_step(place, names);
+    const char *name = NULL;
+    for (int i = 0; !name && i < STEP_NAMES; i++)
+        if (ss_bpmd_has(place, step_names[i])) name = step_names[i];
     *found = name != NULL;
     return !name || ss_h5_read_scalar(&place->group, name, h, err);
 }
@@ -30,8 +25,7 @@ static bool look_in(const ss_bpmd_place *place, int names, double *h, bool *foun
 static bool look_in_frame(const ss_bpmd_place *frame, const ss_bpmd_place *settings, double *h, bool *found,
                           ss_error *err)
 {
-    return look_in(frame, STEP_NAMES, h, found, err) &&
-           (*found || look_in(settings, STEP_NAMES, h, found, err));
+    return look_in(frame, h, found, err) && (*found || look_in(settings, h, found, err));
 }
 
 static bool look_beside_frames(ss_bpmd_stored *stored, double *h, bool *found, ss_error *err)

@@ -60,15 +60,6 @@ static bool put_known_number(const ss_h5_group *group, const char *name, double 
     return isnan(value) || ss_h5_write(group, name, SS_H5_F64, 0, NULL, &value, err);
 }
 
-static bool put_run(const ss_h5_group *group, const ss_stored_result *result, ss_error *err)
-{
-    int32_t iterations = result->iterations;
-    return put_array(group, "errors", result->error_count, 1, 1, result->errors, err) &&
-           (iterations < 0 || ss_h5_write(group, "iterations", SS_H5_I32, 0, NULL, &iterations, err)) &&
-           put_known_number(group, "error", result->error, err) &&
-           put_known_number(group, "time", result->seconds, err);
-}
-
 static bool put_measures(const ss_h5_group *group, const ss_stored_result *result, ss_error *err)
 {
     if (result->measure_count == 0) return true;
@@ -86,20 +77,23 @@ static bool put_measures(const ss_h5_group *group, const ss_stored_result *resul
     return ok;
 }
 
-/* The rules the answer was made by, as attributes of its group. */
-static bool put_rules(const ss_h5_group *group, const ss_stored_result *result, ss_error *err)
-{
-    return (!result->formulation ||
-            ss_h5_write_text_attribute(group, "formulation", result->formulation, err)) &&
-           (!result->with || ss_h5_write_text_attribute(group, "with", result->with, err));
-}
-
 static bool put_solver(const ss_h5_group *solver_data, const ss_stored_result *result, ss_error *err)
 {
     ss_h5_group group;
     if (!ss_h5_make_group(solver_data, result->solver, &group, err)) return false;
-    bool ok = put_rules(&group, result, err) && put_answer(&group, result->answer, err) &&
-              put_run(&group, result, err) && put_measures(&group, result, err);
+
+    /* The rules the answer was made by are attributes of its group. */
+    bool ok = (!result->formulation ||
+               ss_h5_write_text_attribute(&group, "formulation", result->formulation, err)) &&
+              (!result->with || ss_h5_write_text_attribute(&group, "with", result->with, err)) &&
+              put_answer(&group, result->answer, err);
+
+    /* How the run went, as far as it is known. */
+    int32_t iterations = result->iterations;
+    ok = ok && put_array(&group, "errors", result->error_count, 1, 1, result->errors, err) &&
+         (iterations < 0 || ss_h5_write(&group, "iterations", SS_H5_I32, 0, NULL, &iterations, err)) &&
+         put_known_number(&group, "error", result->error, err) &&
+         put_known_number(&group, "time", result->seconds, err) && put_measures(&group, result, err);
     ss_h5_leave_group(&group);
     return ok;
 }
