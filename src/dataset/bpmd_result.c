@@ -56,21 +56,6 @@ static bool check_index(const ss_bpmd *file, int frame, ss_error *err)
                    file->frame_count);
 }
 
-/* The index-th group of solver_data, whose other members are not looked at. */
-static bool enter_solver(ss_bpmd *file, int frame, const ss_bpmd_place *place, int index,
-                         ss_bpmd_place *solver, ss_error *err)
-{
-    ss_h5_group group;
-    if (!list_results(file, frame, place, err)) return false;
-    if (index < 0 || index >= file->results.count)
-        return ss_fail(err, SS_ERROR_USAGE, "%s: %s: result %d, but there are %d", file->name,
-                       place->group.path, index, file->results.count);
-    if (!ss_h5_enter_group(&place->group, "solver_data", &group, err)) return false;
-    bool good = ss_bpmd_enter(&group, file->results.names[index], solver, err);
-    ss_h5_leave_group(&group);
-    return good;
-}
-
 int ss_bpmd_result_count(ss_bpmd *file, int frame, ss_error *err)
 {
     ss_h5_session session;
@@ -87,18 +72,6 @@ int ss_bpmd_result_count(ss_bpmd *file, int frame, ss_error *err)
 
 /* ---- the answer ----------------------------------------------------------------------------------- */
 
-/* Multipliers may be forces instead of impulses, if an attribute says so. */
-static bool find_factor(const ss_h5_group *group, const char *name, double h, double *factor, ss_error *err)
-{
-    char unit[16] = "impulse", path[SS_H5_PATH];
-    ss_h5_text_attribute_of(group, name, "unit", unit, sizeof unit);
-    *factor = strcmp(unit, "force") == 0 ? h : 1;
-    if (*factor == h || strcmp(unit, "impulse") == 0) return true;
-    ss_h5_join(group, name, path);
-    return ss_fail(err, SS_ERROR_INPUT, "%s: %s: the attribute unit is \"%s\", must be impulse or force",
-                   group->file, path, unit);
-}
-
 typedef struct part {
     const char *name;
     ss_bpmd_shape shape;
@@ -108,6 +81,7 @@ typedef struct part {
 
 static bool read_part(const ss_bpmd_place *solver, const part *p, double h, ss_error *err)
 {
+    const ss_h5_group *group = &solver->group;
     size_t count = (size_t)p->shape.items * (size_t)p->shape.width;
     if (count == 0) return true;
     double *values, factor = 1;
@@ -115,8 +89,22 @@ static bool read_part(const ss_bpmd_place *solver, const part *p, double h, ss_e
         for (size_t i = 0; i < count; i++) p->values[i] = NAN;
         return true;
     }
-    if (p->is_impulse && !find_factor(&solver->group, p->name, h, &factor, err)) return false;
-    if (!ss_bpmd_read_items(&solver->group, p->name, &p->shape, &values, NULL, err)) return false;
+
+    /* Multipliers may be forces instead of impulses, if an attribute says so. */
+    if (p->is_impulse) {
+        char unit[16] = "impulse", path[SS_H5_PATH];
+        ss_h5_text_attribute_of(group, p->name, "unit", unit, sizeof unit);
+        if (strcmp(unit, "force") == 0) {
+            factor = h;
+        } else if (strcmp(unit, "impulse") != 0) {
+            ss_h5_join(group, p->name, path);
+            return ss_fail(err, SS_ERROR_INPUT,
+                           "%s: %s: the attribute unit is \"%s\", must be impulse or force", group->file,
+                           path, unit);
+        }
+    }
+
+    if (!ss_bpmd_read_items(group, p->name, &p->shape, &values, NULL, err)) return false;
     for (size_t i = 0; i < count; i++) p->values[i] = factor == 1 ? values[i] : factor * values[i];
     ss_release(values);
     return true;
@@ -238,19 +226,6 @@ static bool read_known(const ss_bpmd_place *solver, const char *name, double *va
     return !ss_bpmd_has(solver, name) || ss_h5_read_scalar(&solver->group, name, value, err);
 }
 
-static bool read_measure(const ss_bpmd_place *metrics, const char *name, ss_measure *measure, ss_error *err)
-{
-    ss_h5_array array;
-    uint64_t count;
-    if (!ss_h5_read(&metrics->group, name, &array, err)) return false;
-    if (!count_numbers(metrics, name, &array, &count, err)) {
-        ss_h5_array_free(&array);
-        return false;
-    }
-    *measure = (ss_measure){.name = ss_text_copy(name), .values = array.values, .count = (int)count};
-    return measure->name || ss_fail(err, SS_ERROR_RESOURCES, "%s: out of memory", metrics->group.file);
-}
-
 static bool read_measures(const ss_bpmd_place *solver, ss_stored_result *result, ss_error *err)
 {
     ss_bpmd_place metrics;
@@ -263,9 +238,22 @@ static bool read_measures(const ss_bpmd_place *solver, ss_stored_result *result,
         result->measures = ss_allocate((size_t)count, sizeof *result->measures);
         good = result->measures || ss_fail(err, SS_ERROR_RESOURCES, "%s: out of memory", metrics.group.file);
     }
+
     for (int m = 0; good && m < count; m++) {
+        const char *name = metrics.names.names[m];
+        ss_measure *measure = &result->measures[m];
+        ss_h5_array array;
+        uint64_t length;
         result->measure_count = m + 1; // counts the one being read, so that it is freed
-        good = read_measure(&metrics, metrics.names.names[m], &result->measures[m], err);
+        good = ss_h5_read(&metrics.group, name, &array, err);
+        if (good) {
+            good = count_numbers(&metrics, name, &array, &length, err);
+            if (!good) ss_h5_array_free(&array);
+        }
+        if (good) {
+            *measure = (ss_measure){.name = ss_text_copy(name), .values = array.values, .count = (int)length};
+            good = measure->name || ss_fail(err, SS_ERROR_RESOURCES, "%s: out of memory", metrics.group.file);
+        }
     }
     ss_bpmd_leave(&metrics);
     return good;
@@ -299,12 +287,21 @@ bool ss_bpmd_result(ss_bpmd *file, int frame, int index, ss_stored_result *resul
 {
     *result = (ss_stored_result){.iterations = -1, .error = NAN, .seconds = NAN};
     ss_h5_session session;
+    ss_h5_group group = {.id = -1};
     ss_bpmd_stored stored;
     ss_bpmd_place solver = {0};
     ss_h5_enter(&session);
     bool good = check_index(file, frame, err) && ss_bpmd_stored_open(file, frame, &stored, err);
     if (good) {
-        good = enter_solver(file, frame, &stored.place, index, &solver, err);
+        /* The index-th group of solver_data, whose other members are not looked at. */
+        const ss_h5_group *place = &stored.place.group;
+        good = list_results(file, frame, &stored.place, err) &&
+               ((index >= 0 && index < file->results.count) ||
+                ss_fail(err, SS_ERROR_USAGE, "%s: %s: result %d, but there are %d", file->name, place->path,
+                        index, file->results.count)) &&
+               ss_h5_enter_group(place, "solver_data", &group, err) &&
+               ss_bpmd_enter(&group, file->results.names[index], &solver, err);
+        ss_h5_leave_group(&group);
         if (good) ss_bpmd_tighten(&solver, file->limits.max_contacts, 3);
         good = good && read_solver(&stored, &solver, result, err);
         ss_bpmd_leave(&solver);
