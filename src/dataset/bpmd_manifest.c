@@ -37,13 +37,16 @@ static bool read_image(const ss_bpmd_place *place, ss_manifest *manifest, ss_err
     return true;
 }
 
-static bool read_manifest(ss_bpmd *file, int simulation, ss_manifest *manifest, ss_error *err)
+bool ss_bpmd_manifest(ss_bpmd *file, int simulation, ss_manifest *manifest, ss_error *err)
 {
+    *manifest = (ss_manifest){.gravity = {NAN, NAN, NAN}};
     if (simulation < 0 || simulation >= file->simulation_count)
         return ss_fail(err, SS_ERROR_USAGE, "%s: simulation %d, but there are %d", file->name, simulation,
                        file->simulation_count);
-    ss_bpmd_place place;
-    if (!find_manifest(file, simulation, &place, err)) return false;
+    ss_h5_session session;
+    ss_bpmd_place place = {0};
+    ss_h5_enter(&session);
+    bool good = find_manifest(file, simulation, &place, err);
     ss_bpmd_tighten(&place, 0, 0); // a picture needs no more
 
     /* Every member may be missing, and so may the manifest. */
@@ -57,23 +60,14 @@ static bool read_manifest(ss_bpmd *file, int simulation, ss_manifest *manifest, 
                  {"date", &manifest->date},
                  {"url", &manifest->url},
                  {"keywords", &manifest->keywords}};
-    bool good = true;
     for (int i = 0; good && i < 7; i++)
         if (ss_bpmd_has(&place, texts[i].name))
             good = ss_h5_read_text(&place.group, texts[i].name, texts[i].text, err);
     if (good && ss_bpmd_has(&place, "gravity"))
         good = ss_h5_read_exactly(&place.group, "gravity", 3, manifest->gravity, err);
     good = good && read_image(&place, manifest, err);
-    ss_bpmd_leave(&place);
-    return good;
-}
 
-bool ss_bpmd_manifest(ss_bpmd *file, int simulation, ss_manifest *manifest, ss_error *err)
-{
-    *manifest = (ss_manifest){.gravity = {NAN, NAN, NAN}};
-    ss_h5_session session;
-    ss_h5_enter(&session);
-    bool good = read_manifest(file, simulation, manifest, err);
+    ss_bpmd_leave(&place);
     ss_h5_leave(&session);
     if (!good) ss_manifest_free(manifest);
     return good;

@@ -251,18 +251,6 @@ static bool count_joints(ss_bpmd_stored *stored, int *joints, int *rows, ss_erro
     return true;
 }
 
-/* Groups of alternatives; where every one has contacts only, there are no further points. */
-static bool count_alternatives(ss_bpmd_stored *stored, ss_bpmd_sizes *sizes, ss_error *err)
-{
-    const ss_bpmd_place *place = &stored->subcontacts;
-    int limit = stored->file->limits.max_contacts;
-    if (!count_items(stored, place, "subcontacts/cut", &stored->cuts, limit, "max_contacts", &sizes->groups,
-                     err))
-        return false;
-    return !ss_bpmd_has(place, "gaps") || count_items(stored, place, "subcontacts/gaps", &stored->sub_gaps,
-                                                      limit, "max_contacts", &sizes->subcontacts, err);
-}
-
 const char *ss_bpmd_order_name(bool further, bool implied)
 {
     if (implied) return further ? "pairs, further, implied" : "pairs, implied";
@@ -357,12 +345,23 @@ bool ss_bpmd_stored_count(ss_bpmd_stored *stored, ss_bpmd_sizes *sizes, ss_error
 {
     const ss_limits *limits = &stored->file->limits;
     *sizes = (ss_bpmd_sizes){0};
-    return count_items(stored, &stored->bodies, "bodies/masses", &stored->masses, limits->max_bodies,
-                       "max_bodies", &sizes->bodies, err) &&
-           count_items(stored, &stored->contacts, "contacts/gaps", &stored->gaps, limits->max_contacts,
-                       "max_contacts", &sizes->contacts, err) &&
-           count_alternatives(stored, sizes, err) &&
-           count_joints(stored, &sizes->joints, &sizes->rows, err) &&
+    if (!count_items(stored, &stored->bodies, "bodies/masses", &stored->masses, limits->max_bodies,
+                     "max_bodies", &sizes->bodies, err) ||
+        !count_items(stored, &stored->contacts, "contacts/gaps", &stored->gaps, limits->max_contacts,
+                     "max_contacts", &sizes->contacts, err))
+        return false;
+
+    /* Groups of alternatives; where every one has contacts only, there are no further points. */
+    const ss_bpmd_place *place = &stored->subcontacts;
+    if (!count_items(stored, place, "subcontacts/cut", &stored->cuts, limits->max_contacts, "max_contacts",
+                     &sizes->groups, err))
+        return false;
+    if (ss_bpmd_has(place, "gaps") &&
+        !count_items(stored, place, "subcontacts/gaps", &stored->sub_gaps, limits->max_contacts,
+                     "max_contacts", &sizes->subcontacts, err))
+        return false;
+
+    return count_joints(stored, &sizes->joints, &sizes->rows, err) &&
            count_further(stored, &sizes->further, err) && count_coordinates(stored, sizes, err);
 }
 

@@ -68,30 +68,24 @@ static bool look_in_other(ss_bpmd *file, int frame, double *h, bool *found, ss_e
     return true;
 }
 
-/* Outwards from the frame, the earlier one first. */
-static bool look_in_neighbours(ss_bpmd_stored *stored, double *h, bool *found, ss_error *err)
-{
-    ss_bpmd *file = stored->file;
-    const ss_bpmd_simulation *s = &file->simulations[file->entries[stored->index].simulation];
-    int first = s->first, end = s->first + s->count;
-    for (int distance = 1; distance < s->count && distance <= FARTHEST_NEIGHBOUR; distance++) {
-        int before = stored->index - distance, after = stored->index + distance;
-        if (before >= first && !look_in_other(file, before, h, found, err)) return false;
-        if (!*found && after < end && !look_in_other(file, after, h, found, err)) return false;
-        if (*found) return true;
-    }
-    return true;
-}
-
 bool ss_bpmd_timestep(ss_bpmd_stored *stored, double *h, ss_error *err)
 {
+    ss_bpmd *file = stored->file;
     bool found;
     if (stored->family == SS_FAMILY_OURS) return ss_h5_read_scalar(&stored->place.group, "timestep", h, err);
     if (!look_in_frame(&stored->place, &stored->settings, h, &found, err)) return false;
     if (found) return true;
     if (!look_beside_frames(stored, h, &found, err)) return false;
     if (found) return true;
-    if (!look_in_neighbours(stored, h, &found, err)) return false;
+
+    /* Then in the neighbours, outwards from the frame, the earlier one first. */
+    const ss_bpmd_simulation *s = &file->simulations[file->entries[stored->index].simulation];
+    int first = s->first, end = s->first + s->count;
+    for (int distance = 1; !found && distance < s->count && distance <= FARTHEST_NEIGHBOUR; distance++) {
+        int before = stored->index - distance, after = stored->index + distance;
+        if (before >= first && !look_in_other(file, before, h, &found, err)) return false;
+        if (!found && after < end && !look_in_other(file, after, h, &found, err)) return false;
+    }
     if (found) {
         ss_bpmd_say(stored, SS_FINDING_REPAIR, NULL, "timestep",
                     "is missing: %.9g s is taken from the nearest frame that has one", *h);

@@ -156,7 +156,7 @@ static ss_sparse *read_matrix_in(reader *read, const ss_h5_group *group, int row
     double bytes = 16.0 * count + 8.0 * ((double)rows + cols);
     if (!spend(read, group, "x", bytes, err)) return NULL;
 
-    /* i = row and p = column of a triplet, as all real files have it (and not as a comment in fclib.h says). */
+    /* i = row and p = column of a triplet, as all real files have it (not as fclib.h says in a comment). */
     triplets list = {.count = header.nz};
     bool good;
     if (header.nz == -1)

@@ -316,37 +316,6 @@ void ss_h5_leave_group(ss_h5_group *group)
 
 /* ---- data sets -------------------------------------------------------------------------------------- */
 
-static const char *const filter_help = "only deflate, shuffle and fletcher32 are read";
-
-static bool check_filters(const ss_h5_group *group, const char *name, hid_t creation, ss_error *err)
-{
-    int count = H5Pget_nfilters(creation);
-    if (count < 0 || count > 32) return FAIL(group, name, "its filter list is damaged");
-    for (int i = 0; i < count; i++) {
-        unsigned flags, config;
-        size_t values = 0;
-        H5Z_filter_t filter = H5Pget_filter2(creation, (unsigned)i, &flags, &values, NULL, 0, NULL, &config);
-        if (filter != H5Z_FILTER_DEFLATE && filter != H5Z_FILTER_SHUFFLE && filter != H5Z_FILTER_FLETCHER32) {
-            return FAIL(group, name, "stored with filter %d; %s", (int)filter, filter_help);
-        }
-    }
-    return true;
-}
-
-/* A chunk is read as a whole, so that a tiny data set in a huge chunk would still take the memory. */
-static bool check_chunks(const ss_h5_group *group, const char *name, hid_t creation, size_t item,
-                         ss_error *err)
-{
-    hsize_t extent[H5S_MAX_RANK];
-    int rank = H5Pget_chunk(creation, H5S_MAX_RANK, extent);
-    if (rank < 0) return FAIL(group, name, "its chunk sizes are damaged");
-    double bytes = (double)item;
-    for (int i = 0; i < rank; i++) bytes *= (double)extent[i];
-    if (bytes <= group->max_bytes) return true;
-    return fail_at(group, name, err, SS_ERROR_INPUT, "chunks of %.3g MB, over the limit of %.3g MB",
-                   bytes / 1e6, group->max_bytes / 1e6);
-}
-
 static bool check_storage(const ss_h5_group *group, const char *name, hid_t dataset, size_t item,
                           ss_error *err)
 {
@@ -354,23 +323,40 @@ static bool check_storage(const ss_h5_group *group, const char *name, hid_t data
     if (H5Dget_offset(dataset) != HADDR_UNDEF) return true;
     hid_t creation = H5Dget_create_plist(dataset);
     if (creation < 0) return FAIL(group, name, "its storage description is damaged");
-    bool good = false;
-    switch (H5Pget_layout(creation)) {
-    case H5D_COMPACT:
-        good = true;
-        break;
-    case H5D_CONTIGUOUS:
+
+    H5D_layout_t layout = H5Pget_layout(creation);
+    bool good = layout == H5D_COMPACT || layout == H5D_CHUNKED;
+    if (layout == H5D_CONTIGUOUS)
         good = H5Pget_external_count(creation) == 0 ||
                FAIL(group, name, "external storage in another file is refused");
-        break;
-    case H5D_CHUNKED:
-        good = check_filters(group, name, creation, err) && check_chunks(group, name, creation, item, err);
-        break;
-    case H5D_VIRTUAL:
+    else if (layout == H5D_VIRTUAL)
         FAIL(group, name, "a virtual data set is refused");
-        break;
-    default:
+    else if (!good)
         FAIL(group, name, "stored in an unknown layout");
+
+    if (layout == H5D_CHUNKED) {
+        int filters = H5Pget_nfilters(creation);
+        good = (filters >= 0 && filters <= 32) || FAIL(group, name, "its filter list is damaged");
+        for (int i = 0; good && i < filters; i++) {
+            unsigned flags, config;
+            size_t values = 0;
+            H5Z_filter_t filter =
+                H5Pget_filter2(creation, (unsigned)i, &flags, &values, NULL, 0, NULL, &config);
+            good = filter == H5Z_FILTER_DEFLATE || filter == H5Z_FILTER_SHUFFLE ||
+                   filter == H5Z_FILTER_FLETCHER32 ||
+                   FAIL(group, name, "stored with filter %d; only deflate, shuffle and fletcher32 are read",
+                        (int)filter);
+        }
+
+        /* A chunk is read as a whole, so that a tiny data set in a huge chunk would still take the memory. */
+        hsize_t extent[H5S_MAX_RANK];
+        int rank = good ? H5Pget_chunk(creation, H5S_MAX_RANK, extent) : 0;
+        double bytes = (double)item;
+        for (int i = 0; i < rank; i++) bytes *= (double)extent[i];
+        if (rank < 0) good = FAIL(group, name, "its chunk sizes are damaged");
+        if (good && !(bytes <= group->max_bytes))
+            good = FAIL(group, name, "chunks of %.3g MB, over the limit of %.3g MB", bytes / 1e6,
+                        group->max_bytes / 1e6);
     }
     H5Pclose(creation);
     return good;
