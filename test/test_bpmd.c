@@ -429,6 +429,30 @@ TEST(forces_become_impulses_and_what_is_missing_is_not_known)
     hand_end(&h);
 }
 
+/* With h = 1 s a force is the same number as an impulse; that excuses no other unit. */
+TEST(a_second_is_no_excuse_for_pounds)
+{
+    hand h = hand_open();
+    put_frame(&h.output.root, "mbs_frame000001", &(double){1.0});
+    ss_h5_group frame, data, solver;
+    ENSURE(ss_h5_enter_group(&h.output.root, "mbs_frame000001", &frame, NULL));
+    data = group_in(&frame, "solver_data");
+    solver = group_in(&data, "other");
+    put(&solver, "normal", 2, 1, (double[]){4, 8});
+    ENSURE(ss_h5_mark(&solver, "normal", "unit", "pound", NULL));
+    ss_h5_leave_group(&solver);
+    ss_h5_leave_group(&data);
+    ss_h5_leave_group(&frame);
+    ENSURE(hand_write(&h));
+    ss_bpmd *file = ss_bpmd_open(h.place.file, NULL, NULL, NULL);
+    ss_stored_result result;
+    ss_error err = {0};
+    ENSURE(file && !ss_bpmd_result(file, 0, 0, &result, &err));
+    ENSURE_CONTAINS(err.message, "must be impulse or force");
+    ss_bpmd_close(file);
+    hand_end(&h);
+}
+
 /* ---- lack of memory ------------------------------------------------------------------------------- */
 
 /* A file of every kind of frame: ours with all arrays, the paper's, and flat ones that are judged

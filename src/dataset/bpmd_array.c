@@ -74,16 +74,6 @@ static void write_shape(const ss_h5_array *array, char text[80])
     snprintf(text + used, 80 - (size_t)used, ")");
 }
 
-static bool refuse_shape(const ss_h5_group *group, const char *name, const ss_bpmd_shape *shape,
-                         const ss_h5_array *array, ss_error *err)
-{
-    char found[80];
-    write_shape(array, found);
-    uint64_t rows = shape->items * (uint64_t)shape->width / (uint64_t)shape->columns;
-    return ss_bpmd_refuse(group, name, err, ": shape %s, expected (%" PRIu64 ", %d) for %" PRIu64 " %s",
-                          found, rows, shape->columns, shape->items, shape->noun);
-}
-
 bool ss_bpmd_count_of(const ss_h5_group *group, const char *name, const ss_h5_array *array, uint64_t *count,
                       ss_error *err)
 {
@@ -118,36 +108,29 @@ static orientation find_orientation(const ss_bpmd_shape *shape, const ss_h5_arra
     return WRONG;
 }
 
-/* Items in columns become items in rows. */
-static bool transpose(ss_h5_array *array, const char *file, ss_error *err)
-{
-    uint64_t rows = array->extent[0], columns = array->extent[1];
-    double *turned = ss_allocate(array->count, sizeof *turned);
-    if (!turned) return ss_fail(err, SS_ERROR_RESOURCES, "%s: out of memory", file);
-    for (uint64_t i = 0; i < rows; i++)
-        for (uint64_t j = 0; j < columns; j++) turned[j * rows + i] = array->values[i * columns + j];
-    ss_release(array->values);
-    array->values = turned;
-    return true;
-}
-
 bool ss_bpmd_order(const ss_h5_group *group, const char *name, const ss_bpmd_shape *shape, ss_h5_array *array,
                    ss_bpmd_turn *turn, ss_error *err)
 {
     orientation found = find_orientation(shape, array);
-    if (turn) *turn = SS_TURN_NONE;
-    switch (found) {
-    case WRONG:
-        return refuse_shape(group, name, shape, array, err);
-    case IN_ORDER:
-        return true;
-    case ROWS:
-        if (turn) *turn = SS_TURN_ROW_PER_ITEM;
-        return true;
-    case COLUMNS:
-        if (turn) *turn = SS_TURN_TRANSPOSED;
-        return transpose(array, group->file, err);
+    if (turn)
+        *turn = found == ROWS ? SS_TURN_ROW_PER_ITEM : found == COLUMNS ? SS_TURN_TRANSPOSED : SS_TURN_NONE;
+    if (found == WRONG) {
+        char text[80];
+        write_shape(array, text);
+        uint64_t rows = shape->items * (uint64_t)shape->width / (uint64_t)shape->columns;
+        return ss_bpmd_refuse(group, name, err, ": shape %s, expected (%" PRIu64 ", %d) for %" PRIu64 " %s",
+                              text, rows, shape->columns, shape->items, shape->noun);
     }
+    if (found != COLUMNS) return true;
+
+    /* Items in columns become items in rows. */
+    uint64_t rows = array->extent[0], columns = array->extent[1];
+    double *turned = ss_allocate(array->count, sizeof *turned);
+    if (!turned) return ss_fail(err, SS_ERROR_RESOURCES, "%s: out of memory", group->file);
+    for (uint64_t i = 0; i < rows; i++)
+        for (uint64_t j = 0; j < columns; j++) turned[j * rows + i] = array->values[i * columns + j];
+    ss_release(array->values);
+    array->values = turned;
     return true;
 }
 

@@ -79,19 +79,6 @@ static void *make_image(const ss_named_array *arrays, int count, size_t *size, s
     return image;
 }
 
-/* "image: /mbs_frame000001/bodies/masses: ..." is about an array of the caller, not about a file. */
-static void rename_place(ss_error *err)
-{
-    static const char place[] = "image: " FRAME;
-    char *found = err ? strstr(err->message, place) : NULL;
-    if (!found) return;
-    size_t skip = sizeof place - 1;
-    if (found[skip] == '/') skip++;
-    bool whole = found[skip] == ':';
-    memmove(found + (whole ? strlen("frame") : 0), found + skip, strlen(found + skip) + 1);
-    if (whole) memcpy(found, "frame", strlen("frame"));
-}
-
 ss_frame *ss_frame_from_arrays(const ss_named_array *arrays, int count, const ss_read_options *options,
                                ss_findings *findings, ss_error *err)
 {
@@ -106,6 +93,16 @@ ss_frame *ss_frame_from_arrays(const ss_named_array *arrays, int count, const ss
     ss_frame *frame = file ? ss_bpmd_read(file, 0, findings, err) : NULL;
     ss_bpmd_close(file);
     ss_release(image);
-    if (!frame) rename_place(err);
+
+    /* "image: /mbs_frame000001/bodies/masses: ..." is about an array of the caller, not about a file. */
+    static const char place[] = "image: " FRAME;
+    char *found = !frame && err ? strstr(err->message, place) : NULL;
+    if (found) {
+        size_t skip = sizeof place - 1;
+        if (found[skip] == '/') skip++;
+        bool whole = found[skip] == ':';
+        memmove(found + (whole ? strlen("frame") : 0), found + skip, strlen(found + skip) + 1);
+        if (whole) memcpy(found, "frame", strlen("frame"));
+    }
     return frame;
 }

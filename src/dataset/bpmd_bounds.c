@@ -99,20 +99,6 @@ static void explain_backwards(const double *list, int rows, int rest[][KINDS])
         }
 }
 
-/* Nothing is ever written beyond the middle of the list. */
-static bool tail_is_untouched(const double *list, int rows)
-{
-    for (int place = rows + 1; place < 2 * rows; place++)
-        if (list[place] != initial(place)) return false;
-    return true;
-}
-
-static void set_by_kind(kind k, double stored, double bounds[2])
-{
-    bounds[0] = k == UNTOUCHED ? -INFINITY : lower_of(k, -INFINITY, stored);
-    bounds[1] = k == UNTOUCHED ? INFINITY : upper_of(k, 0, stored);
-}
-
 /* The kinds that row r has in explanations of the lowest cost; the bounds are theirs if all agree. */
 static bool take_row(const double *list, int r, const int cost[KINDS], const int rest[KINDS], int lowest,
                      double bounds[2])
@@ -120,18 +106,13 @@ static bool take_row(const double *list, int r, const int cost[KINDS], const int
     int found = 0;
     for (int k = 0; k < KINDS; k++) {
         if (cost[k] + rest[k] != lowest) continue;
-        double candidate[2];
-        set_by_kind((kind)k, list[r], candidate);
-        if (found++ && (candidate[0] != bounds[0] || candidate[1] != bounds[1])) return false;
-        bounds[0] = candidate[0];
-        bounds[1] = candidate[1];
+        double lower = k == UNTOUCHED ? -INFINITY : lower_of((kind)k, -INFINITY, list[r]);
+        double upper = k == UNTOUCHED ? INFINITY : upper_of((kind)k, 0, list[r]);
+        if (found++ && (lower != bounds[0] || upper != bounds[1])) return false;
+        bounds[0] = lower;
+        bounds[1] = upper;
     }
     return found > 0;
-}
-
-static bool is_bounded(const double bounds[2])
-{
-    return bounds[0] != -INFINITY || bounds[1] != INFINITY;
 }
 
 static void unbound(double bounds[2])
@@ -143,28 +124,29 @@ static void unbound(double bounds[2])
 /* False when no rows of ODE's could have left this list. */
 static bool explain(const double *list, int rows, double (*bounds)[2], ss_bounds_story *story)
 {
+    /* Nothing is ever written beyond the middle of the list. */
+    for (int place = rows + 1; place < 2 * rows; place++)
+        if (list[place] != initial(place)) return false;
+
     int cost[SS_ODE_ROWS][KINDS], rest[SS_ODE_ROWS][KINDS], lowest = IMPOSSIBLE;
-    if (!tail_is_untouched(list, rows)) return false;
     explain_forwards(list, rows, cost);
     explain_backwards(list, rows, rest);
     for (int k = 0; k < KINDS; k++)
         if (cost[0][k] + rest[0][k] < lowest) lowest = cost[0][k] + rest[0][k];
     if (lowest >= IMPOSSIBLE) return false;
+
     for (int r = 0; r < rows; r++)
         if (!take_row(list, r, cost[r], rest[r], lowest, bounds[r])) {
             unbound(bounds[r]);
             story->doubtful++;
         }
-    for (int r = 0; r + 1 < rows; r++) story->deduced += is_bounded(bounds[r]) && list[r + 1] != bounds[r][1];
-    if (rows > 1 && lowest > 0) story->moved++;
-    return true;
-}
 
-/* Bounds that are sensible where they stand: 0 is between them. */
-static bool make_sense_in_place(double (*bounds)[2], int rows)
-{
-    for (int r = 0; r < rows; r++)
-        if (!(bounds[r][0] <= 0 && bounds[r][1] >= 0)) return false;
+    /* The upper bound of a bounded row was lost if the next row has left something else in its place. */
+    for (int r = 0; r + 1 < rows; r++) {
+        bool is_bounded = bounds[r][0] != -INFINITY || bounds[r][1] != INFINITY;
+        story->deduced += is_bounded && list[r + 1] != bounds[r][1];
+    }
+    if (rows > 1 && lowest > 0) story->moved++;
     return true;
 }
 
@@ -175,7 +157,11 @@ void ss_bpmd_sort_bounds(double (*bounds)[2], int rows, ss_bounds_story *story)
         memcpy(list, bounds, (size_t)rows * sizeof *bounds);
         if (explain(list, rows, bounds, story)) return;
     }
-    if (make_sense_in_place(bounds, rows)) return;
+
+    /* Without an explanation, bounds that are sensible where they stand are kept: 0 is between them. */
+    bool sensible = true;
+    for (int r = 0; r < rows; r++) sensible &= bounds[r][0] <= 0 && bounds[r][1] >= 0;
+    if (sensible) return;
     for (int r = 0; r < rows; r++) unbound(bounds[r]);
     story->doubtful += rows;
 }

@@ -58,50 +58,40 @@ static bool is_free(const double bounds[2])
     return bounds[0] == -INFINITY && bounds[1] == INFINITY;
 }
 
-/* Free of bounds, whether or not they are misplaced as Gazebo does it. */
-static void find_free_rows(const double (*bounds)[2], int rows, bool free[SS_ODE_ROWS])
-{
-    double sorted[SS_ODE_ROWS][2];
-    ss_bounds_story story = {0};
-    memcpy(sorted, bounds, (size_t)rows * sizeof *bounds);
-    ss_bpmd_sort_bounds(sorted, rows, &story);
-    for (int r = 0; r < rows; r++) free[r] = is_free(bounds[r]) && is_free(sorted[r]);
-}
-
-typedef struct speeds {
-    double straight, reversed; /* sums of squares for the two orders of blocks */
-    double scale;              /* of what they are sums of */
-} speeds;
-
-static void add_speeds(const ss_frame *frame, int row, const int pair[2], speeds *sums)
-{
-    const double *first = frame->constraints.jacobian[row], *second = first + 6;
-    double at_rest = frame->constraints.time_derivative[row];
-    double straight = at_rest + speed_of(frame, first, pair[0], &sums->scale) +
-                      speed_of(frame, second, pair[1], &sums->scale);
-    double reversed = at_rest + speed_of(frame, first, pair[1], &sums->scale) +
-                      speed_of(frame, second, pair[0], &sums->scale);
-    sums->straight += straight * straight;
-    sums->reversed += reversed * reversed;
-}
-
 /* Bodies hardly move along the equations of their joints, |J v + dg/dt|, unless the blocks are on the wrong
  * bodies. */
 static ss_block_order order_by_speeds(const ss_frame *frame)
 {
     const ss_constraints *joints = &frame->constraints;
-    speeds sums = {0};
-    for (int k = 0, row = 0; k < joints->count; row += joints->rows[k++]) {
-        if (joints->rows[k] > SS_ODE_ROWS) continue;
-        bool free[SS_ODE_ROWS];
-        find_free_rows((const double(*)[2])joints->bounds + row, joints->rows[k], free);
-        for (int r = 0; r < joints->rows[k]; r++)
-            if (free[r]) add_speeds(frame, row + r, joints->pair[k], &sums);
+    double straight = 0, reversed = 0; // sums of squares for the two orders of blocks
+    double scale = 0;                  // of what they are sums of
+    for (int k = 0, first = 0; k < joints->count; first += joints->rows[k++]) {
+        int rows = joints->rows[k], a = joints->pair[k][0], b = joints->pair[k][1];
+        if (rows > SS_ODE_ROWS) continue;
+
+        /* Only rows free of bounds count, whether or not bounds are misplaced as Gazebo does it. */
+        double sorted[SS_ODE_ROWS][2];
+        ss_bounds_story story = {0};
+        memcpy(sorted, joints->bounds + first, (size_t)rows * sizeof *sorted);
+        ss_bpmd_sort_bounds(sorted, rows, &story);
+
+        for (int r = 0; r < rows; r++) {
+            if (!is_free(joints->bounds[first + r]) || !is_free(sorted[r])) continue;
+            const double *block = joints->jacobian[first + r];
+            double at_rest = joints->time_derivative[first + r];
+            double as_stored =
+                at_rest + speed_of(frame, block, a, &scale) + speed_of(frame, block + 6, b, &scale);
+            double swapped =
+                at_rest + speed_of(frame, block, b, &scale) + speed_of(frame, block + 6, a, &scale);
+            straight += as_stored * as_stored;
+            reversed += swapped * swapped;
+        }
     }
-    double rounding = 1e-18 * sums.scale;
-    if (!(fmax(sums.straight, sums.reversed) > rounding)) return SS_BLOCKS_UNKNOWN; // everything rests
-    if (sums.straight * 100 < sums.reversed) return SS_BLOCKS_STRAIGHT; // squares: ten times better
-    return sums.reversed * 100 < sums.straight ? SS_BLOCKS_REVERSED : SS_BLOCKS_UNKNOWN;
+
+    double rounding = 1e-18 * scale;
+    if (!(fmax(straight, reversed) > rounding)) return SS_BLOCKS_UNKNOWN; // everything rests
+    if (straight * 100 < reversed) return SS_BLOCKS_STRAIGHT;             // squares: ten times better
+    return reversed * 100 < straight ? SS_BLOCKS_REVERSED : SS_BLOCKS_UNKNOWN;
 }
 
 ss_block_order ss_bpmd_block_order(const ss_frame *frame, const char **how)
@@ -131,69 +121,54 @@ static bool has_arrays_gazebo_lacks(const ss_bpmd_stored *stored)
     return false;
 }
 
-static bool friction_differs_within_rows(const ss_bpmd_stored *stored)
-{
-    const ss_contacts *contacts = &stored->frame->contacts;
-    for (int c = 0; c < contacts->count; c++)
-        if (contacts->mu[c][0] != contacts->mu[c][1]) return true;
-    return false;
-}
-
-static bool has_gazebo_results(const ss_bpmd_stored *stored)
-{
-    ss_h5_group results;
-    if (!ss_h5_enter_group(&stored->place.group, "solver_data", &results, NULL)) return false;
-    bool found = ss_h5_has(&results, "ODE_GS");
-    ss_h5_leave_group(&results);
-    return found;
-}
-
 static ss_bpmd_evidence evidence_of_gazebo(const ss_bpmd_stored *stored)
 {
-    if (has_gazebo_results(stored) || stored->friction_columns == 3) return SS_EVIDENCE_OLD;
+    ss_h5_group results;
+    bool has_results = false;
+    if (ss_h5_enter_group(&stored->place.group, "solver_data", &results, NULL)) {
+        has_results = ss_h5_has(&results, "ODE_GS");
+        ss_h5_leave_group(&results);
+    }
+    if (has_results || stored->friction_columns == 3) return SS_EVIDENCE_OLD;
     if (has_arrays_gazebo_lacks(stored)) return SS_EVIDENCE_PLAIN;
-    if (stored->frame->contacts.count > 0 &&
-        (!stored->has_mu_s || !stored->has_mu_k || friction_differs_within_rows(stored)))
-        return SS_EVIDENCE_PLAIN;
+
+    /* It writes mu_s and mu_k for all contacts, with the same number in both columns. */
+    const ss_contacts *contacts = &stored->frame->contacts;
+    bool differs = false;
+    for (int c = 0; c < contacts->count; c++) differs |= contacts->mu[c][0] != contacts->mu[c][1];
+    if (contacts->count > 0 && (!stored->has_mu_s || !stored->has_mu_k || differs)) return SS_EVIDENCE_PLAIN;
+
     const char *how;
     ss_block_order order = ss_bpmd_block_order(stored->frame, &how);
     if (order == SS_BLOCKS_UNKNOWN) return SS_EVIDENCE_NONE;
     return order == SS_BLOCKS_REVERSED ? SS_EVIDENCE_OLD : SS_EVIDENCE_PLAIN;
 }
 
-static ss_bpmd_evidence evidence_of_january(const ss_bpmd_stored *stored)
+static ss_bpmd_evidence evidence_of(const ss_bpmd_stored *stored)
 {
+    if (stored->family == SS_FAMILY_FLAT) return evidence_of_gazebo(stored);
     if (stored->world_is_negative) return SS_EVIDENCE_PLAIN;
     return stored->world_is_zero ? SS_EVIDENCE_OLD : SS_EVIDENCE_NONE;
 }
 
-static ss_bpmd_evidence evidence_of(const ss_bpmd_stored *stored)
-{
-    return stored->family == SS_FAMILY_FLAT ? evidence_of_gazebo(stored) : evidence_of_january(stored);
-}
-
-static bool evidence_of_frame(ss_bpmd *file, int frame, ss_bpmd_family family, int *evidence, ss_error *err)
-{
-    ss_bpmd_stored other;
-    bool found, good = ss_bpmd_stored_try(file, frame, &other, &found, err);
-    if (found && other.family == family) *evidence = (int)evidence_of(&other);
-    ss_bpmd_stored_close(&other);
-    return good;
-}
-
 /* Asked once for each simulation, so that frames do not depend on the order in which they are read. */
-static bool evidence_of_simulation(ss_bpmd_stored *stored, ss_bpmd_evidence *found, ss_error *err)
+static bool evidence_of_simulation(ss_bpmd_stored *stored, ss_bpmd_evidence *evidence, ss_error *err)
 {
     ss_bpmd *file = stored->file;
     ss_bpmd_simulation *s = &file->simulations[file->entries[stored->index].simulation];
-    int which = stored->family == SS_FAMILY_ODE, evidence = SS_EVIDENCE_NONE;
-    for (int i = 0; !s->asked[which] && i < s->count && i < FRAMES_ASKED && evidence == SS_EVIDENCE_NONE; i++)
-        if (s->first + i != stored->index &&
-            !evidence_of_frame(file, s->first + i, stored->family, &evidence, err))
-            return false;
-    if (!s->asked[which]) s->evidence[which] = evidence;
+    int which = stored->family == SS_FAMILY_ODE;
+    *evidence = s->asked[which] ? (ss_bpmd_evidence)s->evidence[which] : SS_EVIDENCE_NONE;
+    for (int i = 0; !s->asked[which] && i < s->count && i < FRAMES_ASKED && *evidence == SS_EVIDENCE_NONE;
+         i++) {
+        if (s->first + i == stored->index) continue;
+        ss_bpmd_stored other;
+        bool found, good = ss_bpmd_stored_try(file, s->first + i, &other, &found, err);
+        if (found && other.family == stored->family) *evidence = evidence_of(&other);
+        ss_bpmd_stored_close(&other);
+        if (!good) return false;
+    }
+    s->evidence[which] = (int)*evidence;
     s->asked[which] = true;
-    *found = (ss_bpmd_evidence)s->evidence[which];
     return true;
 }
 

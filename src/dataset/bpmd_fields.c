@@ -48,45 +48,7 @@ static int find_body(const ss_bpmd_stored *stored, int32_t id)
     return low < count && stored->labels[low].id == id ? stored->labels[low].body : -1;
 }
 
-/* Any id that is not positive is the world: -1 since April 2013, 0 before. */
-static bool follow_id(ss_bpmd_stored *stored, const ss_h5_group *group, const char *name, uint64_t item,
-                      double value, int *body, ss_error *err)
-{
-    if (value <= 0) {
-        *body = SS_WORLD;
-        if (value < 0)
-            stored->world_is_negative = true;
-        else
-            stored->world_is_zero = true;
-        return true;
-    }
-    *body = find_body(stored, (int32_t)value);
-    return *body >= 0 ||
-           ss_bpmd_refuse(group, name, err, "[%" PRIu64 "]: no body has the id %.0f", item, value);
-}
-
 /* ---- values into the frame -------------------------------------------------------------------------- */
-
-static bool is_whole(const ss_field *field, double value)
-{
-    double lowest = field->type == SS_FIELD_BYTE ? 0 : INT32_MIN;
-    double highest = field->type == SS_FIELD_BYTE ? UINT8_MAX : INT32_MAX;
-    return value >= lowest && value <= highest && value == floor(value);
-}
-
-static bool put_number(ss_bpmd_stored *stored, const ss_h5_group *group, const ss_field *field,
-                       const char *name, uint64_t item, size_t index, double value, ss_error *err)
-{
-    void *data = ss_field_data(field, stored->frame);
-    if (field->type != SS_FIELD_REAL && !is_whole(field, value))
-        return ss_bpmd_refuse(group, name, err, "[%" PRIu64 "]: is %.17g, must be a whole number", item,
-                              value);
-    if (field->type != SS_FIELD_PAIR) {
-        ss_field_set(field, data, index, value);
-        return true;
-    }
-    return follow_id(stored, group, name, item, value, &((int *)data)[index], err);
-}
 
 /* Disabled joints are left out, and rows that belong to none. */
 static bool put_items(ss_bpmd_stored *stored, const ss_field *field, const char *name, const double *values,
@@ -96,11 +58,32 @@ static bool put_items(ss_bpmd_stored *stored, const ss_field *field, const char 
     size_t wanted = (size_t)ss_field_items(field, stored->frame);
     bool per_joint = field->per == SS_PER_CONSTRAINT && !ss_bpmd_is_exact(stored);
     const ss_h5_group *group = &ss_bpmd_place_of(stored, field)->group;
+    void *data = ss_field_data(field, stored->frame);
+    double lowest = field->type == SS_FIELD_BYTE ? 0 : INT32_MIN;
+    double highest = field->type == SS_FIELD_BYTE ? UINT8_MAX : INT32_MAX;
     for (uint64_t i = 0; i < items && kept < wanted; i++) {
         if (per_joint && stored->joint_rows[i] == 0) continue;
-        for (size_t c = 0; c < width; c++)
-            if (!put_number(stored, group, field, name, i, kept * width + c, values[i * width + c], err))
-                return false;
+        for (size_t c = 0; c < width; c++) {
+            double value = values[i * width + c];
+            size_t index = kept * width + c;
+            bool is_whole = value >= lowest && value <= highest && value == floor(value);
+            if (field->type != SS_FIELD_REAL && !is_whole)
+                return ss_bpmd_refuse(group, name, err, "[%" PRIu64 "]: is %.17g, must be a whole number", i,
+                                      value);
+            if (field->type != SS_FIELD_PAIR) {
+                ss_field_set(field, data, index, value);
+                continue;
+            }
+
+            /* Ids become numbers of bodies. Any id that is not positive is the world: -1 since April 2013, 0
+             * before. */
+            int *body = &((int *)data)[index];
+            *body = value <= 0 ? SS_WORLD : find_body(stored, (int32_t)value);
+            if (value > 0 && *body < 0)
+                return ss_bpmd_refuse(group, name, err, "[%" PRIu64 "]: no body has the id %.0f", i, value);
+            stored->world_is_negative |= value < 0;
+            stored->world_is_zero |= value == 0;
+        }
         kept++;
     }
     return true;
@@ -218,18 +201,6 @@ static bool enable(ss_bpmd_stored *stored, const ss_field *field, ss_error *err)
     return !field->optional || ss_frame_enable(stored->frame, path, err);
 }
 
-/* Real numbers of which nothing is left out need not be copied: the frame takes the array as it was read. */
-static bool take_whole(ss_bpmd_stored *stored, const ss_field *field, ss_h5_array *array, uint64_t items)
-{
-    bool whole = items == (uint64_t)ss_field_items(field, stored->frame);
-    if (field->type != SS_FIELD_REAL || field->per == SS_PER_CONSTRAINT || !whole) return false;
-    void **slot = ss_field_slot(field, stored->frame);
-    ss_release(*slot);
-    *slot = array->values;
-    array->values = NULL;
-    return true;
-}
-
 static bool put_array(ss_bpmd_stored *stored, const ss_field *field, const char *name, ss_h5_array *array,
                       ss_error *err)
 {
@@ -241,8 +212,17 @@ static bool put_array(ss_bpmd_stored *stored, const ss_field *field, const char 
     if (!ss_bpmd_order(group, name, &shape, array, &turn, err)) return false;
     note_turn(stored, field, name, turn);
     if (!enable(stored, field, err)) return false;
-    if (take_whole(stored, field, array, shape.items)) return true;
-    return put_items(stored, field, name, array->values, shape.items, err);
+
+    /* Real numbers of which nothing is left out need not be copied: the frame takes the array as it was
+     * read. */
+    bool whole = shape.items == (uint64_t)ss_field_items(field, stored->frame);
+    if (field->type != SS_FIELD_REAL || field->per == SS_PER_CONSTRAINT || !whole)
+        return put_items(stored, field, name, array->values, shape.items, err);
+    void **slot = ss_field_slot(field, stored->frame);
+    ss_release(*slot);
+    *slot = array->values;
+    array->values = NULL;
+    return true;
 }
 
 static bool read_field(ss_bpmd_stored *stored, const ss_field *field, ss_error *err)
@@ -259,14 +239,6 @@ static bool read_field(ss_bpmd_stored *stored, const ss_field *field, ss_error *
 }
 
 /* ---- fields with a way of their own ----------------------------------------------------------------- */
-
-static void put_joint_rows(ss_bpmd_stored *stored)
-{
-    int kept = 0;
-    for (int k = 0; k < stored->joints; k++)
-        if (ss_bpmd_is_exact(stored) || stored->joint_rows[k] > 0)
-            stored->frame->constraints.rows[kept++] = stored->joint_rows[k];
-}
 
 /* Friction comes with one, two or three columns; the third is of no use. */
 static bool read_friction(ss_bpmd_stored *stored, const ss_field *field, const char *name,
@@ -363,15 +335,9 @@ static bool compare_second_tangent(ss_bpmd_stored *stored, ss_error *err)
 
 /* ---- the frame -------------------------------------------------------------------------------------- */
 
-static bool has_own_way(const ss_field *field)
-{
-    return field->offset == offsetof(ss_frame, constraints.rows) ||
-           field->offset == offsetof(ss_frame, contacts.mu) ||
-           field->offset == offsetof(ss_frame, contacts.mu_static);
-}
-
 static bool read_fields(ss_bpmd_stored *stored, ss_error *err)
 {
+    ss_frame *frame = stored->frame;
     bool labelled = false;
     for (int f = 0; f < ss_field_count; f++) {
         const ss_field *field = &ss_fields[f];
@@ -379,42 +345,17 @@ static bool read_fields(ss_bpmd_stored *stored, ss_error *err)
             if (!sort_labels(stored, err)) return false;
             labelled = true;
         }
-        if (!has_own_way(field) && !read_field(stored, field, err)) return false;
+        bool has_own_way = field->offset == offsetof(ss_frame, constraints.rows) ||
+                           field->offset == offsetof(ss_frame, contacts.mu) ||
+                           field->offset == offsetof(ss_frame, contacts.mu_static);
+        if (!has_own_way && !read_field(stored, field, err)) return false;
     }
-    put_joint_rows(stored);
+
+    for (int k = 0, kept = 0; k < stored->joints; k++)
+        if (ss_bpmd_is_exact(stored) || stored->joint_rows[k] > 0)
+            frame->constraints.rows[kept++] = stored->joint_rows[k];
     return read_frictions(stored, err) && read_split_bounds(stored, err) &&
            compare_second_tangent(stored, err);
-}
-
-static void note_dropped(ss_bpmd_stored *stored)
-{
-    int joints = stored->joints - stored->frame->constraints.count;
-    int rows = stored->rows - stored->frame->constraints.row_count;
-    if (joints > 0)
-        ss_bpmd_say(stored, SS_FINDING_REPAIR, "constraints", "rows",
-                    "%d of %d joints are disabled and have no equations: omitted", joints, stored->joints);
-    if (rows > 0)
-        ss_bpmd_say(stored, SS_FINDING_REPAIR, "constraints", "Jacobian",
-                    "%d of %d rows belong to no joint: omitted", rows, stored->rows);
-}
-
-static void note_sign_of_gaps(ss_bpmd_stored *stored)
-{
-    double factor;
-    if (!stored->contacts.exists) return;
-    ss_bpmd_name_of(&stored->contacts, ss_field_find("contacts/gaps"), ss_bpmd_is_exact(stored), &factor);
-    if (factor < 0)
-        ss_bpmd_say(stored, SS_FINDING_REPAIR, "contacts", "depth",
-                    "counts penetration as positive: sign reversed");
-}
-
-static bool read_time(ss_bpmd_stored *stored, ss_error *err)
-{
-    double *time = &stored->frame->time;
-    if (!ss_bpmd_has(&stored->place, "time")) return true;
-    if (!ss_h5_read_scalar(&stored->place.group, "time", time, err)) return false;
-    if (isnan(*time)) *time = NAN; // unknown, whatever its other bits
-    return true;
 }
 
 bool ss_bpmd_stored_read(ss_bpmd_stored *stored, ss_error *err)
@@ -422,19 +363,38 @@ bool ss_bpmd_stored_read(ss_bpmd_stored *stored, ss_error *err)
     ss_bpmd_sizes sizes;
     if (!ss_bpmd_stored_count(stored, &sizes, err) || !ss_bpmd_stored_rows(stored, sizes.rows, err))
         return false;
-    stored->frame = ss_frame_create(sizes.bodies, sizes.joints, sizes.rows, sizes.contacts, err);
-    if (!stored->frame) return false;
-    stored->frame->subcontacts.groups = sizes.groups;
-    stored->frame->subcontacts.count = sizes.subcontacts;
-    stored->frame->constraints.further_count = sizes.further;
-    stored->frame->generalized.trees = sizes.trees;
-    stored->frame->generalized.count = sizes.coordinates;
-    stored->frame->generalized.map_count = sizes.map_entries;
-    stored->frame->generalized.mass_count = sizes.mass_entries;
+    ss_frame *frame = stored->frame =
+        ss_frame_create(sizes.bodies, sizes.joints, sizes.rows, sizes.contacts, err);
+    if (!frame) return false;
+    frame->subcontacts.groups = sizes.groups;
+    frame->subcontacts.count = sizes.subcontacts;
+    frame->constraints.further_count = sizes.further;
+    frame->generalized.trees = sizes.trees;
+    frame->generalized.count = sizes.coordinates;
+    frame->generalized.map_count = sizes.map_entries;
+    frame->generalized.mass_count = sizes.mass_entries;
     if (!read_fields(stored, err)) return false;
-    note_dropped(stored);
-    note_sign_of_gaps(stored);
-    return read_time(stored, err);
+
+    /* What was left out or turned round on the way is reported. */
+    int joints = stored->joints - frame->constraints.count;
+    int rows = stored->rows - frame->constraints.row_count;
+    if (joints > 0)
+        ss_bpmd_say(stored, SS_FINDING_REPAIR, "constraints", "rows",
+                    "%d of %d joints are disabled and have no equations: omitted", joints, stored->joints);
+    if (rows > 0)
+        ss_bpmd_say(stored, SS_FINDING_REPAIR, "constraints", "Jacobian",
+                    "%d of %d rows belong to no joint: omitted", rows, stored->rows);
+    double factor = 1;
+    if (stored->contacts.exists)
+        ss_bpmd_name_of(&stored->contacts, ss_field_find("contacts/gaps"), ss_bpmd_is_exact(stored), &factor);
+    if (factor < 0)
+        ss_bpmd_say(stored, SS_FINDING_REPAIR, "contacts", "depth",
+                    "counts penetration as positive: sign reversed");
+
+    if (!ss_bpmd_has(&stored->place, "time")) return true;
+    if (!ss_h5_read_scalar(&stored->place.group, "time", &frame->time, err)) return false;
+    if (isnan(frame->time)) frame->time = NAN; // unknown, whatever its other bits
+    return true;
 }
 
 bool ss_bpmd_stored_try(ss_bpmd *file, int frame, ss_bpmd_stored *stored, bool *found, ss_error *err)

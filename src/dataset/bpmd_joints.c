@@ -12,23 +12,6 @@ static const double steps_per_second = 60, default_stop_erp = 0.2;
 
 /* ---- order of blocks --------------------------------------------------------------------------------- */
 
-static void swap_blocks(ss_constraints *joints)
-{
-    for (int i = 0; i < joints->row_count; i++)
-        for (int c = 0; c < 6; c++) {
-            double kept = joints->jacobian[i][c];
-            joints->jacobian[i][c] = joints->jacobian[i][c + 6];
-            joints->jacobian[i][c + 6] = kept;
-        }
-}
-
-static bool has_inner_joints(const ss_constraints *joints)
-{
-    for (int k = 0; k < joints->count; k++)
-        if (joints->pair[k][0] != SS_WORLD && joints->pair[k][1] != SS_WORLD) return true;
-    return false;
-}
-
 /* The attribute, then the contents, then the custom of the dialect. */
 static bool choose_order(const ss_bpmd_stored *stored, ss_dialect dialect, ss_block_order *order,
                          const char **how, ss_error *err)
@@ -59,18 +42,30 @@ static bool choose_order(const ss_bpmd_stored *stored, ss_dialect dialect, ss_bl
 
 static bool repair_order(ss_bpmd_stored *stored, ss_dialect dialect, ss_error *err)
 {
+    ss_constraints *joints = &stored->frame->constraints;
     ss_block_order order;
     const char *how;
     if (!choose_order(stored, dialect, &order, &how, err)) return false;
+
     if (order == SS_BLOCKS_REVERSED) {
-        swap_blocks(&stored->frame->constraints);
+        for (int i = 0; i < joints->row_count; i++)
+            for (int c = 0; c < 6; c++) {
+                double kept = joints->jacobian[i][c];
+                joints->jacobian[i][c] = joints->jacobian[i][c + 6];
+                joints->jacobian[i][c + 6] = kept;
+            }
         ss_bpmd_say(stored, SS_FINDING_REPAIR, "constraints", "Jacobian",
                     "columns 0-5 belong to the second body of the pair (%s): blocks swapped", how);
-    } else if (order == SS_BLOCKS_UNKNOWN && has_inner_joints(&stored->frame->constraints)) {
+    }
+
+    /* Joints with the world would have shown the order; only between bodies is there a doubt. */
+    bool inner = false;
+    for (int k = 0; k < joints->count; k++)
+        inner |= joints->pair[k][0] != SS_WORLD && joints->pair[k][1] != SS_WORLD;
+    if (order == SS_BLOCKS_UNKNOWN && inner)
         ss_bpmd_say(stored, SS_FINDING_WARNING, "constraints", "Jacobian",
                     "the file does not show which body columns 0-5 belong to: the first of the pair is "
                     "assumed");
-    }
     return true;
 }
 
@@ -107,31 +102,22 @@ static row_kind kind_of(const double bounds[2])
     return lower ? MOTOR : BILATERAL;
 }
 
-static void repair_row(ss_constraints *joints, int i)
-{
-    double stored = joints->violation[i]; // 0 - x instead of -x: no negative zeros
-    switch (kind_of(joints->bounds[i])) {
-    case BILATERAL:
-        joints->violation[i] = 0.0 - stored / steps_per_second;
-        break;
-    case LIMIT:
-        joints->violation[i] = 0.0 - stored / (steps_per_second * default_stop_erp);
-        break;
-    case MOTOR:
-        joints->violation[i] = 0.0;
-        joints->time_derivative[i] = 0.0 - stored;
-        break;
-    }
-}
-
 static void repair_violations(ss_bpmd_stored *stored)
 {
     ss_constraints *joints = &stored->frame->constraints;
     int count[3] = {0};
     for (int i = 0; i < joints->row_count; i++) {
-        count[kind_of(joints->bounds[i])]++;
-        repair_row(joints, i);
+        double right_side = joints->violation[i]; // 0 - x instead of -x: no negative zeros
+        row_kind kind = kind_of(joints->bounds[i]);
+        count[kind]++;
+        if (kind == BILATERAL) joints->violation[i] = 0.0 - right_side / steps_per_second;
+        if (kind == LIMIT) joints->violation[i] = 0.0 - right_side / (steps_per_second * default_stop_erp);
+        if (kind == MOTOR) {
+            joints->violation[i] = 0.0;
+            joints->time_derivative[i] = 0.0 - right_side;
+        }
     }
+
     if (count[BILATERAL])
         ss_bpmd_say(stored, SS_FINDING_REPAIR, "constraints", "violations",
                     "holds ODE's right-hand side -60 g instead of g: divided by -60");

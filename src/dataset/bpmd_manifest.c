@@ -23,16 +23,6 @@ static bool find_manifest(ss_bpmd *file, int simulation, ss_bpmd_place *place, s
     return enter_manifest(&file->root, file->manifest, place, err);
 }
 
-static bool read_text(const ss_bpmd_place *place, const char *name, char **text, ss_error *err)
-{
-    return !ss_bpmd_has(place, name) || ss_h5_read_text(&place->group, name, text, err);
-}
-
-static bool read_gravity(const ss_bpmd_place *place, double gravity[3], ss_error *err)
-{
-    return !ss_bpmd_has(place, "gravity") || ss_h5_read_exactly(&place->group, "gravity", 3, gravity, err);
-}
-
 static bool read_image(const ss_bpmd_place *place, ss_manifest *manifest, ss_error *err)
 {
     uint64_t extent[3];
@@ -47,36 +37,37 @@ static bool read_image(const ss_bpmd_place *place, ss_manifest *manifest, ss_err
     return true;
 }
 
-static bool read_members(const ss_bpmd_place *place, ss_manifest *manifest, ss_error *err)
-{
-    return read_text(place, "toolkit", &manifest->toolkit, err) &&
-           read_text(place, "title", &manifest->title, err) &&
-           read_text(place, "description", &manifest->description, err) &&
-           read_text(place, "author", &manifest->author, err) &&
-           read_text(place, "date", &manifest->date, err) && read_text(place, "url", &manifest->url, err) &&
-           read_text(place, "keywords", &manifest->keywords, err) &&
-           read_gravity(place, manifest->gravity, err) && read_image(place, manifest, err);
-}
-
-static bool read_manifest(ss_bpmd *file, int simulation, ss_manifest *manifest, ss_error *err)
-{
-    if (simulation < 0 || simulation >= file->simulation_count)
-        return ss_fail(err, SS_ERROR_USAGE, "%s: simulation %d, but there are %d", file->name, simulation,
-                       file->simulation_count);
-    ss_bpmd_place place;
-    if (!find_manifest(file, simulation, &place, err)) return false;
-    ss_bpmd_tighten(&place, 0, 0); // a picture needs no more
-    bool good = !place.exists || read_members(&place, manifest, err);
-    ss_bpmd_leave(&place);
-    return good;
-}
-
 bool ss_bpmd_manifest(ss_bpmd *file, int simulation, ss_manifest *manifest, ss_error *err)
 {
     *manifest = (ss_manifest){.gravity = {NAN, NAN, NAN}};
+    if (simulation < 0 || simulation >= file->simulation_count)
+        return ss_fail(err, SS_ERROR_USAGE, "%s: simulation %d, but there are %d", file->name, simulation,
+                       file->simulation_count);
     ss_h5_session session;
+    ss_bpmd_place place = {0};
     ss_h5_enter(&session);
-    bool good = read_manifest(file, simulation, manifest, err);
+    bool good = find_manifest(file, simulation, &place, err);
+    ss_bpmd_tighten(&place, 0, 0); // a picture needs no more
+
+    /* Every member may be missing, and so may the manifest. */
+    const struct {
+        const char *name;
+        char **text;
+    } texts[] = {{"toolkit", &manifest->toolkit},
+                 {"title", &manifest->title},
+                 {"description", &manifest->description},
+                 {"author", &manifest->author},
+                 {"date", &manifest->date},
+                 {"url", &manifest->url},
+                 {"keywords", &manifest->keywords}};
+    for (int i = 0; good && i < 7; i++)
+        if (ss_bpmd_has(&place, texts[i].name))
+            good = ss_h5_read_text(&place.group, texts[i].name, texts[i].text, err);
+    if (good && ss_bpmd_has(&place, "gravity"))
+        good = ss_h5_read_exactly(&place.group, "gravity", 3, manifest->gravity, err);
+    good = good && read_image(&place, manifest, err);
+
+    ss_bpmd_leave(&place);
     ss_h5_leave(&session);
     if (!good) ss_manifest_free(manifest);
     return good;

@@ -115,20 +115,6 @@ static bool make_room(void *array, int count, int *capacity, size_t size, const 
     return true;
 }
 
-static bool add_frame(indexing *index, uint64_t number, uint8_t digits, ss_error *err)
-{
-    ss_bpmd *file = index->file;
-    if (file->frame_count >= file->limits.max_frames)
-        return ss_fail(err, SS_ERROR_RESOURCES, "%s: more than %d frames (max_frames)", file->name,
-                       file->limits.max_frames);
-    if (!make_room(&file->entries, file->frame_count, &index->capacity, sizeof *file->entries, file->name,
-                   err))
-        return false;
-    file->entries[file->frame_count++] =
-        (ss_bpmd_entry){.number = number, .digits = digits, .simulation = index->simulation};
-    return true;
-}
-
 static bool add_simulation(indexing *index, const char *name, uint64_t number, ss_error *err)
 {
     ss_bpmd *file = index->file;
@@ -148,14 +134,25 @@ static bool add_simulation(indexing *index, const char *name, uint64_t number, s
 static bool note_member(const char *name, void *context, ss_error *err)
 {
     indexing *index = context;
-    uint64_t number;
-    uint8_t digits;
-    if (++index->members > index->file->limits.max_members)
+    ss_bpmd *file = index->file;
+    ss_bpmd_entry entry = {.simulation = index->simulation};
+    if (++index->members > file->limits.max_members)
         return ss_fail(err, SS_ERROR_RESOURCES, "%s: more than %d members of simulations (max_members)",
-                       index->file->name, index->file->limits.max_members);
-    if (read_name(name, FRAME_PREFIX, &number, &digits)) return add_frame(index, number, digits, err);
-    if (index->at_root && read_name(name, SIMULATION_PREFIX, &number, &digits))
-        return add_simulation(index, name, number, err);
+                       file->name, file->limits.max_members);
+
+    if (read_name(name, FRAME_PREFIX, &entry.number, &entry.digits)) {
+        if (file->frame_count >= file->limits.max_frames)
+            return ss_fail(err, SS_ERROR_RESOURCES, "%s: more than %d frames (max_frames)", file->name,
+                           file->limits.max_frames);
+        if (!make_room(&file->entries, file->frame_count, &index->capacity, sizeof *file->entries, file->name,
+                       err))
+            return false;
+        file->entries[file->frame_count++] = entry;
+        return true;
+    }
+
+    if (index->at_root && read_name(name, SIMULATION_PREFIX, &entry.number, &entry.digits))
+        return add_simulation(index, name, entry.number, err);
     if (strcasecmp(name, "manifest") == 0) strcpy(index->manifest, name);
     return true;
 }
@@ -176,30 +173,6 @@ static int compare_entries(const void *left, const void *right)
     return (int)a->digits - (int)b->digits;
 }
 
-static bool list_simulation(indexing *index, int simulation, ss_error *err)
-{
-    ss_bpmd *file = index->file;
-    ss_bpmd_simulation *s = &file->simulations[simulation];
-    if (!s->name[0]) return true; // the root was listed first
-    ss_h5_group group;
-    if (!ss_bpmd_enter_simulation(file, simulation, &group, err)) return false;
-    char mark[32];
-    s->is_ours = ss_h5_text_attribute(&group, SS_BPMD_MARK, mark, sizeof mark);
-    index->simulation = (uint32_t)simulation;
-    index->manifest = s->manifest;
-    bool good = ss_h5_each(&group, note_member, index, err);
-    ss_h5_leave_group(&group);
-    return good;
-}
-
-static void assign_ranges(ss_bpmd *file)
-{
-    for (int f = 0; f < file->frame_count; f++) {
-        ss_bpmd_simulation *s = &file->simulations[file->entries[f].simulation];
-        if (s->count++ == 0) s->first = f;
-    }
-}
-
 static bool build_index(ss_bpmd *file, ss_error *err)
 {
     indexing index = {.file = file, .manifest = file->manifest, .at_root = true};
@@ -209,17 +182,36 @@ static bool build_index(ss_bpmd *file, ss_error *err)
                        "%s: /: holds neither mbs_frame* nor simulation_*: not a BPMD "
                        "file",
                        file->name);
+
+    /* Frames in the root are a simulation without a name. */
     if (file->frame_count > 0) {
         if (!add_simulation(&index, "", 0, err)) return false;
         strcpy(file->simulations[file->simulation_count - 1].path, "/");
     }
     qsort(file->simulations, (size_t)file->simulation_count, sizeof *file->simulations, compare_simulations);
+
     index.at_root = false;
-    for (int s = 0; s < file->simulation_count; s++)
-        if (!list_simulation(&index, s, err)) return false;
+    for (int k = 0; k < file->simulation_count; k++) {
+        ss_bpmd_simulation *s = &file->simulations[k];
+        ss_h5_group group;
+        char mark[32];
+        if (!s->name[0]) continue; // the root was listed first
+        if (!ss_bpmd_enter_simulation(file, k, &group, err)) return false;
+        s->is_ours = ss_h5_text_attribute(&group, SS_BPMD_MARK, mark, sizeof mark);
+        index.simulation = (uint32_t)k;
+        index.manifest = s->manifest;
+        bool good = ss_h5_each(&group, note_member, &index, err);
+        ss_h5_leave_group(&group);
+        if (!good) return false;
+    }
+
+    /* In order, the frames of a simulation are a range. */
     if (file->frame_count)
         qsort(file->entries, (size_t)file->frame_count, sizeof *file->entries, compare_entries);
-    assign_ranges(file);
+    for (int f = 0; f < file->frame_count; f++) {
+        ss_bpmd_simulation *s = &file->simulations[file->entries[f].simulation];
+        if (s->count++ == 0) s->first = f;
+    }
     return true;
 }
 
@@ -344,9 +336,14 @@ bool ss_bpmd_frame_path(const ss_bpmd *file, int frame, char *path, size_t size)
     return length >= 0 && (size_t)length < size;
 }
 
-static int find_path(const ss_bpmd *file, const char *path)
+int ss_bpmd_find_frame(const ss_bpmd *file, const char *path_or_number)
 {
-    if (*path == '/') path++;
+    int number;
+    if (ss_integer_read(path_or_number, &number))
+        return number >= 0 && number < file->frame_count ? number : -1;
+
+    /* "/simulation_000001/mbs_frame000012", or a frame of the root. */
+    const char *path = path_or_number + (*path_or_number == '/');
     const char *slash = strchr(path, '/'), *name = slash ? slash + 1 : path;
     size_t length = slash ? (size_t)(slash - path) : 0; // of the simulation's name
     ss_bpmd_entry wanted = {0};
@@ -361,11 +358,4 @@ static int find_path(const ss_bpmd *file, const char *path)
         return found ? (int)(found - file->entries) : -1;
     }
     return -1;
-}
-
-int ss_bpmd_find_frame(const ss_bpmd *file, const char *path_or_number)
-{
-    int number;
-    if (!ss_integer_read(path_or_number, &number)) return find_path(file, path_or_number);
-    return number >= 0 && number < file->frame_count ? number : -1;
 }

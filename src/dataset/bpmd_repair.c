@@ -26,22 +26,6 @@ static bool interleave(ss_bpmd_stored *stored, double (*values)[6], const char *
     return true;
 }
 
-static bool repair_lists(ss_bpmd_stored *stored, ss_error *err)
-{
-    ss_bodies *bodies = &stored->frame->bodies;
-    if (bodies->count < 2) return true;
-    return (!stored->split_velocity || interleave(stored, bodies->velocity, "velocities", err)) &&
-           (!stored->split_force || interleave(stored, bodies->force, "forces", err));
-}
-
-static void warn_about_pairs(const ss_bpmd_stored *stored)
-{
-    if (stored->frame->contacts.count > 0)
-        ss_bpmd_say(
-            stored, SS_FINDING_WARNING, "contacts", "pairs",
-            "body numbers of contacts are often wrong in ODE's files of January 2013; read as stored");
-}
-
 /* ---- friction ------------------------------------------------------------------------------------- */
 
 /* ODE's writers store mu as mu_s and mu2, the friction of the second direction, as mu_k. With three columns,
@@ -71,49 +55,36 @@ static void repair_ode_friction(ss_bpmd_stored *stored)
     }
 }
 
-static void note_third_column(const ss_bpmd_stored *stored)
-{
-    if (stored->friction_columns == 3)
-        ss_bpmd_say(stored, SS_FINDING_REPAIR, "contacts", "mu_k", "three columns: the third is not used");
-}
-
 /* ---- normals of world contacts -------------------------------------------------------------------- */
 
 /* A body lies on its side of a contact with the world: the normal, from a to b, points to it
  * or away from it. */
-static bool points_wrong(const ss_frame *frame, int contact)
-{
-    int a = frame->contacts.pair[contact][0], b = frame->contacts.pair[contact][1];
-    if ((a == SS_WORLD) == (b == SS_WORLD)) return false;
-    ss_vec3 p = ss_vec3_load(frame->contacts.point[contact]);
-    ss_vec3 x = ss_vec3_load(frame->bodies.position[a == SS_WORLD ? b : a]);
-    double along = ss_vec3_dot(ss_vec3_load(frame->contacts.normal[contact]), ss_vec3_subtract(x, p));
-    return a == SS_WORLD ? along < 0 : along > 0;
-}
-
-static void flip(double normal[3])
-{
-    for (int i = 0; i < 3; i++) normal[i] = 0.0 - normal[i];
-}
-
 static void repair_normals(ss_bpmd_stored *stored, bool may_warn)
 {
+    const ss_frame *frame = stored->frame;
     bool turn = stored->file->options.flip_world_normals;
     int count = 0;
-    for (int c = 0; c < stored->frame->contacts.count; c++) {
-        if (!points_wrong(stored->frame, c)) continue;
-        count++;
-        if (turn) flip(stored->frame->contacts.normal[c]);
+    for (int c = 0; c < frame->contacts.count; c++) {
+        int a = frame->contacts.pair[c][0], b = frame->contacts.pair[c][1];
+        if ((a == SS_WORLD) == (b == SS_WORLD)) continue;
+        double *normal = frame->contacts.normal[c];
+        ss_vec3 p = ss_vec3_load(frame->contacts.point[c]);
+        ss_vec3 x = ss_vec3_load(frame->bodies.position[a == SS_WORLD ? b : a]);
+        double along = ss_vec3_dot(ss_vec3_load(normal), ss_vec3_subtract(x, p));
+        bool wrong = a == SS_WORLD ? along < 0 : along > 0;
+        count += wrong;
+        for (int i = 0; wrong && turn && i < 3; i++) normal[i] = 0.0 - normal[i];
     }
+
     if (count > 0 && turn)
         ss_bpmd_say(stored, SS_FINDING_REPAIR, "contacts", "normals",
                     "on the wrong side of the body in %d of %d contacts, all with the world: reversed", count,
-                    stored->frame->contacts.count);
+                    frame->contacts.count);
     else if (count > 0 && may_warn)
         ss_bpmd_say(stored, SS_FINDING_WARNING, "contacts", "normals",
                     "on the wrong side of the body in %d of %d contacts, all with the world "
                     "(flip_world_normals reverses them)",
-                    count, stored->frame->contacts.count);
+                    count, frame->contacts.count);
 }
 
 /* ---- forces --------------------------------------------------------------------------------------- */
@@ -154,17 +125,28 @@ static void repair_forces(ss_bpmd_stored *stored, bool may_warn)
 
 bool ss_bpmd_repair(ss_bpmd_stored *stored, ss_dialect dialect, ss_error *err)
 {
+    ss_bodies *bodies = &stored->frame->bodies;
     bool by_ode = dialect == SS_DIALECT_GAZEBO || dialect == SS_DIALECT_ODE_2013;
     bool known_points =
         stored->family != SS_FAMILY_OURS && dialect != SS_DIALECT_RPISIM && dialect != SS_DIALECT_ODE_2013;
+
     if (dialect == SS_DIALECT_ODE_2013) {
-        if (!repair_lists(stored, err)) return false;
-        warn_about_pairs(stored);
+        bool several = bodies->count >= 2;
+        if (several && stored->split_velocity && !interleave(stored, bodies->velocity, "velocities", err))
+            return false;
+        if (several && stored->split_force && !interleave(stored, bodies->force, "forces", err)) return false;
+        if (stored->frame->contacts.count > 0)
+            ss_bpmd_say(
+                stored, SS_FINDING_WARNING, "contacts", "pairs",
+                "body numbers of contacts are often wrong in ODE's files of January 2013; read as stored");
     }
+
     if (by_ode)
         repair_ode_friction(stored);
-    else
-        note_third_column(stored);
+    else if (stored->friction_columns == 3)
+        ss_bpmd_say(stored, SS_FINDING_REPAIR, "contacts", "mu_k", "three columns: the third is not used");
+
+    /* Normals and forces come last: they are judged by positions that RPI-sim's repair moves. */
     if (!ss_bpmd_repair_joints(stored, dialect, err)) return false;
     if (dialect == SS_DIALECT_RPISIM && !ss_bpmd_repair_rpisim(stored, err)) return false;
     repair_normals(stored, known_points);

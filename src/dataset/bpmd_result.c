@@ -56,52 +56,21 @@ static bool check_index(const ss_bpmd *file, int frame, ss_error *err)
                    file->frame_count);
 }
 
-static int count_results(ss_bpmd *file, int frame, ss_error *err)
-{
-    ss_bpmd_place place;
-    if (!check_index(file, frame, err) || !ss_bpmd_enter_frame(file, frame, &place, err)) return -1;
-    bool good = list_results(file, frame, &place, err);
-    ss_bpmd_leave(&place);
-    return good ? file->results.count : -1;
-}
-
-/* The index-th group of solver_data, whose other members are not looked at. */
-static bool enter_solver(ss_bpmd *file, int frame, const ss_bpmd_place *place, int index,
-                         ss_bpmd_place *solver, ss_error *err)
-{
-    ss_h5_group group;
-    if (!list_results(file, frame, place, err)) return false;
-    if (index < 0 || index >= file->results.count)
-        return ss_fail(err, SS_ERROR_USAGE, "%s: %s: result %d, but there are %d", file->name,
-                       place->group.path, index, file->results.count);
-    if (!ss_h5_enter_group(&place->group, "solver_data", &group, err)) return false;
-    bool good = ss_bpmd_enter(&group, file->results.names[index], solver, err);
-    ss_h5_leave_group(&group);
-    return good;
-}
-
 int ss_bpmd_result_count(ss_bpmd *file, int frame, ss_error *err)
 {
     ss_h5_session session;
+    ss_bpmd_place place;
+    int count = -1;
     ss_h5_enter(&session);
-    int count = count_results(file, frame, err);
+    if (check_index(file, frame, err) && ss_bpmd_enter_frame(file, frame, &place, err)) {
+        if (list_results(file, frame, &place, err)) count = file->results.count;
+        ss_bpmd_leave(&place);
+    }
     ss_h5_leave(&session);
     return count;
 }
 
 /* ---- the answer ----------------------------------------------------------------------------------- */
-
-/* Multipliers may be forces instead of impulses, if an attribute says so. */
-static bool find_factor(const ss_h5_group *group, const char *name, double h, double *factor, ss_error *err)
-{
-    char unit[16] = "impulse", path[SS_H5_PATH];
-    ss_h5_text_attribute_of(group, name, "unit", unit, sizeof unit);
-    *factor = strcmp(unit, "force") == 0 ? h : 1;
-    if (*factor == h || strcmp(unit, "impulse") == 0) return true;
-    ss_h5_join(group, name, path);
-    return ss_fail(err, SS_ERROR_INPUT, "%s: %s: the attribute unit is \"%s\", must be impulse or force",
-                   group->file, path, unit);
-}
 
 typedef struct part {
     const char *name;
@@ -112,6 +81,7 @@ typedef struct part {
 
 static bool read_part(const ss_bpmd_place *solver, const part *p, double h, ss_error *err)
 {
+    const ss_h5_group *group = &solver->group;
     size_t count = (size_t)p->shape.items * (size_t)p->shape.width;
     if (count == 0) return true;
     double *values, factor = 1;
@@ -119,33 +89,24 @@ static bool read_part(const ss_bpmd_place *solver, const part *p, double h, ss_e
         for (size_t i = 0; i < count; i++) p->values[i] = NAN;
         return true;
     }
-    if (p->is_impulse && !find_factor(&solver->group, p->name, h, &factor, err)) return false;
-    if (!ss_bpmd_read_items(&solver->group, p->name, &p->shape, &values, NULL, err)) return false;
+
+    /* Multipliers may be forces instead of impulses, if an attribute says so. */
+    if (p->is_impulse) {
+        char unit[16] = "impulse", path[SS_H5_PATH];
+        ss_h5_text_attribute_of(group, p->name, "unit", unit, sizeof unit);
+        if (strcmp(unit, "force") == 0) {
+            factor = h;
+        } else if (strcmp(unit, "impulse") != 0) {
+            ss_h5_join(group, p->name, path);
+            return ss_fail(err, SS_ERROR_INPUT,
+                           "%s: %s: the attribute unit is \"%s\", must be impulse or force", group->file,
+                           path, unit);
+        }
+    }
+
+    if (!ss_bpmd_read_items(group, p->name, &p->shape, &values, NULL, err)) return false;
     for (size_t i = 0; i < count; i++) p->values[i] = factor == 1 ? values[i] : factor * values[i];
     ss_release(values);
-    return true;
-}
-
-static bool has_answer(const ss_bpmd_place *solver)
-{
-    return ss_bpmd_has(solver, "velocities") || ss_bpmd_has(solver, "lambda") ||
-           ss_bpmd_has(solver, "normal") || ss_bpmd_has(solver, "tangent") || ss_bpmd_has(solver, "rolling");
-}
-
-static bool fill_answer(const ss_bpmd_place *solver, const ss_frame *sizes, ss_answer *answer, ss_error *err)
-{
-    uint64_t bodies = (uint64_t)sizes->bodies.count, rows = (uint64_t)sizes->constraints.row_count;
-    uint64_t contacts = (uint64_t)sizes->contacts.count;
-    double *rolling = answer->rolling_impulse ? answer->rolling_impulse[0] : NULL;
-    const part parts[] = {
-        {"velocities", {bodies, 6, 1, false, "bodies"}, answer->velocity[0], false},
-        {"lambda", {rows, 1, 1, false, "joint rows"}, answer->row_impulse, true},
-        {"normal", {contacts, 1, 1, false, "contacts"}, answer->normal_impulse, true},
-        {"tangent", {contacts, 3, 3, false, "contacts"}, answer->friction_impulse[0], true},
-        {"rolling", {rolling ? contacts : 0, 3, 3, false, "contacts"}, rolling, true},
-    };
-    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
-        if (!read_part(solver, &parts[i], sizes->h, err)) return false;
     return true;
 }
 
@@ -180,17 +141,6 @@ static bool read_selection(const ss_bpmd_place *solver, const ss_frame *sizes, s
     return good;
 }
 
-static bool read_coordinates(const ss_bpmd_place *solver, const ss_frame *sizes, ss_answer *answer,
-                             ss_error *err)
-{
-    const part velocities = {"generalized_velocities",
-                             {(uint64_t)answer->coordinates, 1, 1, false, "generalised coordinates"},
-                             answer->generalized_velocity,
-                             false};
-    return answer->coordinates == 0 || !ss_bpmd_has(solver, velocities.name) ||
-           read_part(solver, &velocities, sizes->h, err);
-}
-
 /* The sizes of the frame and its step; nothing else of it is needed. */
 static bool measure_frame(ss_bpmd_stored *stored, ss_frame *sizes, ss_error *err)
 {
@@ -212,13 +162,34 @@ static bool measure_frame(ss_bpmd_stored *stored, ss_frame *sizes, ss_error *err
 static bool read_answer(ss_bpmd_stored *stored, const ss_bpmd_place *solver, ss_stored_result *result,
                         ss_error *err)
 {
-    if (!has_answer(solver)) return true;
+    if (!ss_bpmd_has(solver, "velocities") && !ss_bpmd_has(solver, "lambda") &&
+        !ss_bpmd_has(solver, "normal") && !ss_bpmd_has(solver, "tangent") && !ss_bpmd_has(solver, "rolling"))
+        return true;
     ss_frame sizes;
     if (!measure_frame(stored, &sizes, err)) return false;
-    result->answer = ss_answer_create(&sizes, ss_bpmd_has(solver, "rolling"), err);
-    return result->answer && fill_answer(solver, &sizes, result->answer, err) &&
-           read_selection(solver, &sizes, result->answer, err) &&
-           read_coordinates(solver, &sizes, result->answer, err);
+    ss_answer *answer = result->answer = ss_answer_create(&sizes, ss_bpmd_has(solver, "rolling"), err);
+    if (!answer) return false;
+
+    uint64_t bodies = (uint64_t)sizes.bodies.count, rows = (uint64_t)sizes.constraints.row_count;
+    uint64_t contacts = (uint64_t)sizes.contacts.count, coordinates = (uint64_t)answer->coordinates;
+    double *rolling = answer->rolling_impulse ? answer->rolling_impulse[0] : NULL;
+    const part parts[] = {
+        {"velocities", {bodies, 6, 1, false, "bodies"}, answer->velocity[0], false},
+        {"lambda", {rows, 1, 1, false, "joint rows"}, answer->row_impulse, true},
+        {"normal", {contacts, 1, 1, false, "contacts"}, answer->normal_impulse, true},
+        {"tangent", {contacts, 3, 3, false, "contacts"}, answer->friction_impulse[0], true},
+        {"rolling", {rolling ? contacts : 0, 3, 3, false, "contacts"}, rolling, true},
+    };
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
+        if (!read_part(solver, &parts[i], sizes.h, err)) return false;
+
+    const part generalized = {"generalized_velocities",
+                              {coordinates, 1, 1, false, "generalised coordinates"},
+                              answer->generalized_velocity,
+                              false};
+    return read_selection(solver, &sizes, answer, err) &&
+           (coordinates == 0 || !ss_bpmd_has(solver, generalized.name) ||
+            read_part(solver, &generalized, sizes.h, err));
 }
 
 /* ---- how the run went ----------------------------------------------------------------------------- */
@@ -255,19 +226,6 @@ static bool read_known(const ss_bpmd_place *solver, const char *name, double *va
     return !ss_bpmd_has(solver, name) || ss_h5_read_scalar(&solver->group, name, value, err);
 }
 
-static bool read_measure(const ss_bpmd_place *metrics, const char *name, ss_measure *measure, ss_error *err)
-{
-    ss_h5_array array;
-    uint64_t count;
-    if (!ss_h5_read(&metrics->group, name, &array, err)) return false;
-    if (!count_numbers(metrics, name, &array, &count, err)) {
-        ss_h5_array_free(&array);
-        return false;
-    }
-    *measure = (ss_measure){.name = ss_text_copy(name), .values = array.values, .count = (int)count};
-    return measure->name || ss_fail(err, SS_ERROR_RESOURCES, "%s: out of memory", metrics->group.file);
-}
-
 static bool read_measures(const ss_bpmd_place *solver, ss_stored_result *result, ss_error *err)
 {
     ss_bpmd_place metrics;
@@ -280,23 +238,25 @@ static bool read_measures(const ss_bpmd_place *solver, ss_stored_result *result,
         result->measures = ss_allocate((size_t)count, sizeof *result->measures);
         good = result->measures || ss_fail(err, SS_ERROR_RESOURCES, "%s: out of memory", metrics.group.file);
     }
+
     for (int m = 0; good && m < count; m++) {
+        const char *name = metrics.names.names[m];
+        ss_measure *measure = &result->measures[m];
+        ss_h5_array array;
+        uint64_t length;
         result->measure_count = m + 1; // counts the one being read, so that it is freed
-        good = read_measure(&metrics, metrics.names.names[m], &result->measures[m], err);
+        good = ss_h5_read(&metrics.group, name, &array, err);
+        if (good) {
+            good = count_numbers(&metrics, name, &array, &length, err);
+            if (!good) ss_h5_array_free(&array);
+        }
+        if (good) {
+            *measure = (ss_measure){.name = ss_text_copy(name), .values = array.values, .count = (int)length};
+            good = measure->name || ss_fail(err, SS_ERROR_RESOURCES, "%s: out of memory", metrics.group.file);
+        }
     }
     ss_bpmd_leave(&metrics);
     return good;
-}
-
-static bool read_rules(const ss_bpmd_place *solver, ss_stored_result *result, ss_error *err)
-{
-    char formulation[64], with[SS_RULES_LENGTH];
-    if (ss_h5_text_attribute(&solver->group, "formulation", formulation, sizeof formulation))
-        result->formulation = ss_text_copy(formulation);
-    else
-        return true;
-    if (ss_h5_text_attribute(&solver->group, "with", with, sizeof with)) result->with = ss_text_copy(with);
-    return result->formulation || ss_fail(err, SS_ERROR_RESOURCES, "%s: out of memory", solver->group.file);
 }
 
 static bool read_solver(ss_bpmd_stored *stored, const ss_bpmd_place *solver, ss_stored_result *result,
@@ -305,33 +265,48 @@ static bool read_solver(ss_bpmd_stored *stored, const ss_bpmd_place *solver, ss_
     const char *slash = strrchr(solver->group.path, '/');
     result->solver = ss_text_copy(slash ? slash + 1 : solver->group.path);
     if (!result->solver) return ss_fail(err, SS_ERROR_RESOURCES, "%s: out of memory", solver->group.file);
-    return read_rules(solver, result, err) && read_answer(stored, solver, result, err) &&
-           read_history(solver, result, err) &&
+
+    /* The rules the answer was made by; options mean nothing without the formulation. */
+    char formulation[64], with[SS_RULES_LENGTH];
+    if (ss_h5_text_attribute(&solver->group, "formulation", formulation, sizeof formulation)) {
+        result->formulation = ss_text_copy(formulation);
+        if (ss_h5_text_attribute(&solver->group, "with", with, sizeof with))
+            result->with = ss_text_copy(with);
+        if (!result->formulation)
+            return ss_fail(err, SS_ERROR_RESOURCES, "%s: out of memory", solver->group.file);
+    }
+
+    return read_answer(stored, solver, result, err) && read_history(solver, result, err) &&
            (!ss_bpmd_has(solver, "iterations") ||
             ss_h5_read_int(&solver->group, "iterations", &result->iterations, err)) &&
            read_known(solver, "error", &result->error, err) &&
            read_known(solver, "time", &result->seconds, err) && read_measures(solver, result, err);
 }
 
-static bool read_result(ss_bpmd *file, int frame, int index, ss_stored_result *result, ss_error *err)
-{
-    ss_bpmd_stored stored;
-    ss_bpmd_place solver = {0};
-    if (!check_index(file, frame, err) || !ss_bpmd_stored_open(file, frame, &stored, err)) return false;
-    bool good = enter_solver(file, frame, &stored.place, index, &solver, err);
-    if (good) ss_bpmd_tighten(&solver, file->limits.max_contacts, 3);
-    good = good && read_solver(&stored, &solver, result, err);
-    ss_bpmd_leave(&solver);
-    ss_bpmd_stored_close(&stored);
-    return good;
-}
-
 bool ss_bpmd_result(ss_bpmd *file, int frame, int index, ss_stored_result *result, ss_error *err)
 {
     *result = (ss_stored_result){.iterations = -1, .error = NAN, .seconds = NAN};
     ss_h5_session session;
+    ss_h5_group group = {.id = -1};
+    ss_bpmd_stored stored;
+    ss_bpmd_place solver = {0};
     ss_h5_enter(&session);
-    bool good = read_result(file, frame, index, result, err);
+    bool good = check_index(file, frame, err) && ss_bpmd_stored_open(file, frame, &stored, err);
+    if (good) {
+        /* The index-th group of solver_data, whose other members are not looked at. */
+        const ss_h5_group *place = &stored.place.group;
+        good = list_results(file, frame, &stored.place, err) &&
+               ((index >= 0 && index < file->results.count) ||
+                ss_fail(err, SS_ERROR_USAGE, "%s: %s: result %d, but there are %d", file->name, place->path,
+                        index, file->results.count)) &&
+               ss_h5_enter_group(place, "solver_data", &group, err) &&
+               ss_bpmd_enter(&group, file->results.names[index], &solver, err);
+        ss_h5_leave_group(&group);
+        if (good) ss_bpmd_tighten(&solver, file->limits.max_contacts, 3);
+        good = good && read_solver(&stored, &solver, result, err);
+        ss_bpmd_leave(&solver);
+        ss_bpmd_stored_close(&stored);
+    }
     ss_h5_leave(&session);
     if (!good) ss_stored_result_free(result);
     return good;

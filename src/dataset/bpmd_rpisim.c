@@ -11,76 +11,6 @@
 
 #include <math.h>
 
-/* ---- before the step ----------------------------------------------------------------------------------- */
-
-static void step_back(ss_frame *frame, int b)
-{
-    ss_bodies *bodies = &frame->bodies;
-    ss_vec3 v = ss_vec3_load(bodies->velocity[b]), w = ss_vec3_load(bodies->velocity[b] + 3);
-    ss_vec3 x = ss_vec3_add_scaled(ss_vec3_load(bodies->position[b]), -frame->h, v);
-    ss_quat back = ss_quat_exponential(ss_vec3_scale(-frame->h, w));
-    ss_vec3_store(x, bodies->position[b]);
-    ss_quat_store(ss_quat_multiply(back, ss_quat_load(bodies->quaternion[b])), bodies->quaternion[b]);
-}
-
-static void turn_tensor(ss_bodies *bodies, int b)
-{
-    ss_mat3 rotation = ss_quat_to_matrix(ss_quat_load(bodies->quaternion[b]));
-    ss_mat3 tensor = ss_mat3_load(bodies->inertia[b]);
-    ss_mat3_store(ss_mat3_rotate_tensor(rotation, tensor), bodies->inertia[b]);
-}
-
-static void repair_bodies(ss_bpmd_stored *stored)
-{
-    for (int b = 0; b < stored->frame->bodies.count; b++) {
-        step_back(stored->frame, b);
-        turn_tensor(&stored->frame->bodies, b);
-    }
-    ss_bpmd_say(stored, SS_FINDING_REPAIR, "bodies", "positions",
-                "are those after the step, contacts those before it: moved back by h v");
-    ss_bpmd_say(stored, SS_FINDING_REPAIR, "bodies", "quaternions",
-                "are those after the step: rotated back by h times the angular velocity");
-    ss_bpmd_say(stored, SS_FINDING_REPAIR, "bodies", stored->old_rpisim ? "inertia_tensors" : "inertia",
-                "tensors are in the bodies' frames: rotated to the world");
-}
-
-/* ---- contact points ------------------------------------------------------------------------------- */
-
-/* While positions and quaternions are still those after the step. */
-static void turn_arms(ss_bpmd_stored *stored)
-{
-    const ss_frame *frame = stored->frame;
-    for (int c = 0; stored->old_rpisim && c < frame->contacts.count; c++) {
-        int a = frame->contacts.pair[c][0];
-        if (a == SS_WORLD) continue;
-        ss_quat q = ss_quat_load(frame->bodies.quaternion[a]);
-        ss_vec3_store(ss_quat_rotate(q, ss_vec3_load(frame->contacts.point[c])), frame->contacts.point[c]);
-    }
-}
-
-static void place_points(ss_bpmd_stored *stored)
-{
-    const ss_frame *frame = stored->frame;
-    int placed = 0;
-    for (int c = 0; c < frame->contacts.count; c++) {
-        int a = frame->contacts.pair[c][0];
-        if (a == SS_WORLD) continue;
-        ss_vec3 x = ss_vec3_load(frame->bodies.position[a]);
-        ss_vec3_store(ss_vec3_add(x, ss_vec3_load(frame->contacts.point[c])), frame->contacts.point[c]);
-        placed++;
-    }
-    if (placed)
-        ss_bpmd_say(stored, SS_FINDING_REPAIR, "contacts", "points",
-                    "are lever arms from the first body: converted to points in space");
-    if (placed < frame->contacts.count)
-        ss_bpmd_say(stored, SS_FINDING_WARNING, "contacts", "points",
-                    "%d of %d are arms from a static body whose position is not stored: the origin is "
-                    "assumed",
-                    frame->contacts.count - placed, frame->contacts.count);
-}
-
-/* ---- velocities ----------------------------------------------------------------------------------- */
-
 /* Frames are steps in a row when every body is where the frame before left it. */
 static bool follows(const ss_frame *before, const ss_frame *frame)
 {
@@ -95,24 +25,17 @@ static bool follows(const ss_frame *before, const ss_frame *frame)
     return true;
 }
 
-/* The frame before in `before`, to be closed; *found says whether there is one. */
-static bool read_frame_before(ss_bpmd_stored *stored, ss_bpmd_stored *before, bool *found, ss_error *err)
-{
-    const ss_bpmd *file = stored->file;
-    int first = file->simulations[file->entries[stored->index].simulation].first;
-    *found = false;
-    *before = (ss_bpmd_stored){0};
-    if (stored->index == first) return true;
-    bool good = ss_bpmd_stored_try(stored->file, stored->index - 1, before, found, err);
-    *found = *found && before->family == stored->family;
-    return good;
-}
-
 static bool repair_velocities(ss_bpmd_stored *stored, ss_error *err)
 {
     ss_bodies *bodies = &stored->frame->bodies;
-    ss_bpmd_stored before;
-    bool found, good = read_frame_before(stored, &before, &found, err);
+    const ss_bpmd *file = stored->file;
+    int first = file->simulations[file->entries[stored->index].simulation].first;
+    ss_bpmd_stored before = {0};
+    bool found = false, good = true;
+    if (stored->index != first)
+        good = ss_bpmd_stored_try(stored->file, stored->index - 1, &before, &found, err);
+    found = found && before.family == stored->family;
+
     if (found && follows(before.frame, stored->frame)) {
         memcpy(bodies->velocity, before.frame->bodies.velocity, (size_t)bodies->count * sizeof(double[6]));
         ss_bpmd_say(stored, SS_FINDING_REPAIR, "bodies", "velocities",
@@ -128,9 +51,52 @@ static bool repair_velocities(ss_bpmd_stored *stored, ss_error *err)
 
 bool ss_bpmd_repair_rpisim(ss_bpmd_stored *stored, ss_error *err)
 {
-    if (stored->frame->bodies.count == 0) return true;
-    turn_arms(stored);
-    repair_bodies(stored);
-    place_points(stored);
+    const ss_frame *frame = stored->frame;
+    const ss_bodies *bodies = &frame->bodies;
+    const ss_contacts *contacts = &frame->contacts;
+    if (bodies->count == 0) return true;
+
+    /* Old lever arms are turned while quaternions are still those after the step. */
+    for (int c = 0; stored->old_rpisim && c < contacts->count; c++) {
+        int a = contacts->pair[c][0];
+        if (a == SS_WORLD) continue;
+        ss_quat q = ss_quat_load(bodies->quaternion[a]);
+        ss_vec3_store(ss_quat_rotate(q, ss_vec3_load(contacts->point[c])), contacts->point[c]);
+    }
+
+    /* Bodies go back to where they were before the step, and tensors are turned to the world there. */
+    for (int b = 0; b < bodies->count; b++) {
+        ss_vec3 v = ss_vec3_load(bodies->velocity[b]), w = ss_vec3_load(bodies->velocity[b] + 3);
+        ss_quat back = ss_quat_exponential(ss_vec3_scale(-frame->h, w));
+        ss_vec3_store(ss_vec3_add_scaled(ss_vec3_load(bodies->position[b]), -frame->h, v),
+                      bodies->position[b]);
+        ss_quat_store(ss_quat_multiply(back, ss_quat_load(bodies->quaternion[b])), bodies->quaternion[b]);
+        ss_mat3 rotation = ss_quat_to_matrix(ss_quat_load(bodies->quaternion[b]));
+        ss_mat3_store(ss_mat3_rotate_tensor(rotation, ss_mat3_load(bodies->inertia[b])), bodies->inertia[b]);
+    }
+    ss_bpmd_say(stored, SS_FINDING_REPAIR, "bodies", "positions",
+                "are those after the step, contacts those before it: moved back by h v");
+    ss_bpmd_say(stored, SS_FINDING_REPAIR, "bodies", "quaternions",
+                "are those after the step: rotated back by h times the angular velocity");
+    ss_bpmd_say(stored, SS_FINDING_REPAIR, "bodies", stored->old_rpisim ? "inertia_tensors" : "inertia",
+                "tensors are in the bodies' frames: rotated to the world");
+
+    /* With the centres where they were, arms become points. */
+    int placed = 0;
+    for (int c = 0; c < contacts->count; c++) {
+        int a = contacts->pair[c][0];
+        if (a == SS_WORLD) continue;
+        ss_vec3 x = ss_vec3_load(bodies->position[a]);
+        ss_vec3_store(ss_vec3_add(x, ss_vec3_load(contacts->point[c])), contacts->point[c]);
+        placed++;
+    }
+    if (placed)
+        ss_bpmd_say(stored, SS_FINDING_REPAIR, "contacts", "points",
+                    "are lever arms from the first body: converted to points in space");
+    if (placed < contacts->count)
+        ss_bpmd_say(stored, SS_FINDING_WARNING, "contacts", "points",
+                    "%d of %d are arms from a static body whose position is not stored: the origin is "
+                    "assumed",
+                    contacts->count - placed, contacts->count);
     return repair_velocities(stored, err);
 }

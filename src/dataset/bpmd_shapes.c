@@ -17,21 +17,6 @@ typedef struct columns {
     double (*size)[3], (*position)[3], (*quaternion)[4];
 } columns;
 
-static void columns_free(columns *c)
-{
-    ss_release(c->kind);
-    ss_release(c->id);
-    ss_release(c->scenery);
-    ss_release(c->colour);
-    ss_release(c->ghost);
-    ss_release(c->mesh);
-    ss_release(c->grid);
-    ss_release(c->mesh_size);
-    ss_release(c->size);
-    ss_release(c->position);
-    ss_release(c->quaternion);
-}
-
 /* How many rows of `width` numbers a data set has; its numbers are not kept. */
 static bool count_rows(const ss_bpmd_place *place, const char *name, int width, int most, int *rows,
                        ss_error *err)
@@ -110,67 +95,31 @@ static bool check_turns(const ss_bpmd_place *place, const double (*q)[4], int ro
     return true;
 }
 
-static bool read_rows(columns *c, ss_error *err)
-{
-    const ss_bpmd_place *place = c->place;
-    int n = c->count;
-    return (c->kind = read_integers(place, "kinds", n, 1, INT32_MIN, INT32_MAX, err)) &&
-           (c->id = read_integers(place, "bodies", n, 1, 0, INT32_MAX, err)) &&
-           (c->scenery = read_integers(place, "scenery", n, 1, -1, MOST_SHAPES, err)) &&
-           (c->colour = read_integers(place, "colours", n, 1, 0, 0xffffff, err)) &&
-           (c->ghost = read_integers(place, "ghosts", n, 1, 0, 1, err)) &&
-           (c->size = read_reals(place, "sizes", n, 3, err)) &&
-           (c->position = read_reals(place, "positions", n, 3, err)) &&
-           (c->quaternion = read_reals(place, "quaternions", n, 4, err)) &&
-           check_turns(place, (const double(*)[4])c->quaternion, n, err);
-}
-
 /* ---- meshes --------------------------------------------------------------------------------------- */
-
-static bool fill_mesh(const columns *c, int number, const double (*vertex)[3], const int (*triangle)[3],
-                      size_t first_triangle, ss_mesh **to, ss_error *err)
-{
-    const int *size = c->mesh_size[number];
-    ss_mesh *mesh = ss_mesh_create(size[0], size[1], err);
-    *to = mesh;
-    if (!mesh) return false;
-    memcpy(mesh->vertex, vertex, (size_t)size[0] * sizeof *mesh->vertex);
-    for (int f = 0; f < size[1]; f++)
-        for (int k = 0; k < 3; k++) {
-            mesh->face[f][k] = triangle[f][k];
-            if (triangle[f][k] >= size[0])
-                return ss_bpmd_refuse(&c->place->group, "triangles", err, "[%zu]: vertex %d of %d",
-                                      first_triangle + (size_t)f, triangle[f][k], size[0]);
-        }
-    return true;
-}
 
 static bool fill_meshes(const columns *c, const double (*vertex)[3], const int (*triangle)[3],
                         ss_shapes *shapes, ss_error *err)
 {
-    size_t vertices = 0, triangles = 0;
+    size_t first = 0; // triangle of the mesh
     shapes->meshes = reserve(c->place, (size_t)c->mesh_count, sizeof *shapes->meshes, err);
     if (!shapes->meshes) return false;
     for (int m = 0; m < c->mesh_count; m++) {
+        int vertices = c->mesh_size[m][0], faces = c->mesh_size[m][1];
+        ss_mesh *mesh = shapes->meshes[m] = ss_mesh_create(vertices, faces, err);
         shapes->mesh_count = m + 1; // counts the one being made, so that it is freed
-        if (!fill_mesh(c, m, vertex + vertices, triangle + triangles, triangles, &shapes->meshes[m], err))
-            return false;
-        vertices += (size_t)c->mesh_size[m][0];
-        triangles += (size_t)c->mesh_size[m][1];
+        if (!mesh) return false;
+        memcpy(mesh->vertex, vertex, (size_t)vertices * sizeof *mesh->vertex);
+        for (int f = 0; f < faces; f++)
+            for (int k = 0; k < 3; k++) {
+                mesh->face[f][k] = triangle[f][k];
+                if (triangle[f][k] >= vertices)
+                    return ss_bpmd_refuse(&c->place->group, "triangles", err, "[%zu]: vertex %d of %d",
+                                          first + (size_t)f, triangle[f][k], vertices);
+            }
+        vertex += vertices;
+        triangle += faces;
+        first += (size_t)faces;
     }
-    return true;
-}
-
-/* Vertices and triangles of all meshes together, which must be as many as there are. */
-static bool sum_sizes(const columns *c, int *vertices, int *triangles, ss_error *err)
-{
-    int64_t sum[2] = {0, 0};
-    for (int m = 0; m < c->mesh_count; m++)
-        for (int k = 0; k < 2; k++) sum[k] += c->mesh_size[m][k];
-    if (sum[0] > INT32_MAX || sum[1] > INT32_MAX)
-        return ss_bpmd_refuse(&c->place->group, "mesh_sizes", err, ": too large");
-    *vertices = (int)sum[0];
-    *triangles = (int)sum[1];
     return true;
 }
 
@@ -186,16 +135,24 @@ static bool has_rows(const columns *c, const char *name, int width, int wanted, 
 
 static bool read_meshes(columns *c, ss_shapes *shapes, ss_error *err)
 {
-    int vertices = 0, triangles = 0;
     if (!ss_bpmd_has(c->place, "meshes")) return true;
     if (!ss_bpmd_has(c->place, "mesh_sizes")) return refuse_missing(c->place, "mesh_sizes", err);
     if (!count_rows(c->place, "mesh_sizes", 2, MOST_SHAPES, &c->mesh_count, err)) return false;
     c->mesh = read_integers(c->place, "meshes", c->count, 1, -1, c->mesh_count - 1, err);
     c->mesh_size =
         c->mesh ? read_integers(c->place, "mesh_sizes", c->mesh_count, 2, 1, INT32_MAX, err) : NULL;
-    if (!c->mesh_size || !sum_sizes(c, &vertices, &triangles, err) ||
-        !has_rows(c, "vertices", 3, vertices, err) || !has_rows(c, "triangles", 3, triangles, err))
+    if (!c->mesh_size) return false;
+
+    /* Vertices and triangles of all meshes together, which must be as many as there are. */
+    int64_t sum[2] = {0, 0};
+    for (int m = 0; m < c->mesh_count; m++)
+        for (int k = 0; k < 2; k++) sum[k] += c->mesh_size[m][k];
+    if (sum[0] > INT32_MAX || sum[1] > INT32_MAX)
+        return ss_bpmd_refuse(&c->place->group, "mesh_sizes", err, ": too large");
+    int vertices = (int)sum[0], triangles = (int)sum[1];
+    if (!has_rows(c, "vertices", 3, vertices, err) || !has_rows(c, "triangles", 3, triangles, err))
         return false;
+
     double(*vertex)[3] = read_reals(c->place, "vertices", vertices, 3, err);
     int(*triangle)[3] = vertex ? read_integers(c->place, "triangles", triangles, 3, 0, INT32_MAX, err) : NULL;
     bool good =
@@ -218,32 +175,6 @@ static bool read_heights(columns *c, ss_shapes *shapes, ss_error *err)
 
 /* ---- shapes --------------------------------------------------------------------------------------- */
 
-static bool attach_mesh(const columns *c, int row, const ss_shapes *shapes, ss_shape *shape, ss_error *err)
-{
-    if (shape->kind != SS_HULL && shape->kind != SS_MESH) return true;
-    if (!c->mesh || c->mesh[row] < 0)
-        return ss_bpmd_refuse(&c->place->group, "meshes", err, "[%d]: a %s needs one", row,
-                              ss_shape_kind_name(shape->kind));
-    shape->mesh = shapes->meshes[c->mesh[row]];
-    return true;
-}
-
-static bool attach_heights(const columns *c, int row, const ss_shapes *shapes, int64_t *used, ss_shape *shape,
-                           ss_error *err)
-{
-    if (shape->kind != SS_HEIGHTFIELD) return true;
-    if (!c->grid || c->grid[row][0] < 2 || c->grid[row][1] < 2)
-        return ss_bpmd_refuse(&c->place->group, "grids", err, "[%d]: a heightfield needs 2 x 2 points", row);
-    int64_t points = (int64_t)c->grid[row][0] * c->grid[row][1];
-    if (points > c->height_count - *used)
-        return ss_bpmd_refuse(&c->place->group, "heights", err, ": fewer than grids[%d] requires", row);
-    shape->nx = c->grid[row][0];
-    shape->ny = c->grid[row][1];
-    shape->heights = shapes->heights + *used;
-    *used += points;
-    return true;
-}
-
 static bool fill_shape(const columns *c, int row, const ss_shapes *shapes, int64_t *used, ss_stored_shape *to,
                        ss_error *err)
 {
@@ -262,7 +193,26 @@ static bool fill_shape(const columns *c, int row, const ss_shapes *shapes, int64
     if (to->id > 0 && to->scenery >= 0)
         return ss_bpmd_refuse(&c->place->group, "scenery", err, "[%d]: already belongs to body %d", row,
                               to->id);
-    return attach_mesh(c, row, shapes, shape, err) && attach_heights(c, row, shapes, used, shape, err);
+
+    if (shape->kind == SS_HULL || shape->kind == SS_MESH) {
+        if (!c->mesh || c->mesh[row] < 0)
+            return ss_bpmd_refuse(&c->place->group, "meshes", err, "[%d]: a %s needs one", row,
+                                  ss_shape_kind_name(shape->kind));
+        shape->mesh = shapes->meshes[c->mesh[row]];
+    }
+
+    /* The heights of all fields are one list, each field's after those of the fields before it. */
+    if (shape->kind != SS_HEIGHTFIELD) return true;
+    if (!c->grid || c->grid[row][0] < 2 || c->grid[row][1] < 2)
+        return ss_bpmd_refuse(&c->place->group, "grids", err, "[%d]: a heightfield needs 2 x 2 points", row);
+    int64_t points = (int64_t)c->grid[row][0] * c->grid[row][1];
+    if (points > c->height_count - *used)
+        return ss_bpmd_refuse(&c->place->group, "heights", err, ": fewer than grids[%d] requires", row);
+    shape->nx = c->grid[row][0];
+    shape->ny = c->grid[row][1];
+    shape->heights = shapes->heights + *used;
+    *used += points;
+    return true;
 }
 
 static bool fill_shapes(const columns *c, ss_shapes *shapes, ss_findings *findings, ss_error *err)
@@ -286,33 +236,48 @@ static bool read_group(const ss_bpmd_place *place, ss_shapes *shapes, ss_finding
 {
     columns c = {.place = place};
     if (!ss_bpmd_has(place, "kinds")) return refuse_missing(place, "kinds", err);
-    bool good = count_rows(place, "kinds", 1, MOST_SHAPES, &c.count, err) && read_rows(&c, err) &&
+    bool good = count_rows(place, "kinds", 1, MOST_SHAPES, &c.count, err) &&
+                (c.kind = read_integers(place, "kinds", c.count, 1, INT32_MIN, INT32_MAX, err)) &&
+                (c.id = read_integers(place, "bodies", c.count, 1, 0, INT32_MAX, err)) &&
+                (c.scenery = read_integers(place, "scenery", c.count, 1, -1, MOST_SHAPES, err)) &&
+                (c.colour = read_integers(place, "colours", c.count, 1, 0, 0xffffff, err)) &&
+                (c.ghost = read_integers(place, "ghosts", c.count, 1, 0, 1, err)) &&
+                (c.size = read_reals(place, "sizes", c.count, 3, err)) &&
+                (c.position = read_reals(place, "positions", c.count, 3, err)) &&
+                (c.quaternion = read_reals(place, "quaternions", c.count, 4, err)) &&
+                check_turns(place, (const double(*)[4])c.quaternion, c.count, err) &&
                 read_meshes(&c, shapes, err) && read_heights(&c, shapes, err) &&
                 fill_shapes(&c, shapes, findings, err);
-    columns_free(&c);
-    return good;
-}
-
-static bool enter_shapes(ss_bpmd *file, int simulation, ss_bpmd_place *place, ss_error *err)
-{
-    ss_h5_group group;
-    *place = (ss_bpmd_place){0};
-    if (simulation < 0 || simulation >= file->simulation_count)
-        return ss_fail(err, SS_ERROR_USAGE, "%s: simulation %d, but there are %d", file->name, simulation,
-                       file->simulation_count);
-    if (!ss_bpmd_enter_simulation(file, simulation, &group, err)) return false;
-    bool good = !ss_h5_has(&group, "shapes") || ss_bpmd_enter(&group, "shapes", place, err);
-    ss_h5_leave_group(&group);
+    ss_release(c.kind);
+    ss_release(c.id);
+    ss_release(c.scenery);
+    ss_release(c.colour);
+    ss_release(c.ghost);
+    ss_release(c.mesh);
+    ss_release(c.grid);
+    ss_release(c.mesh_size);
+    ss_release(c.size);
+    ss_release(c.position);
+    ss_release(c.quaternion);
     return good;
 }
 
 bool ss_bpmd_shapes(ss_bpmd *file, int simulation, ss_shapes *shapes, ss_findings *findings, ss_error *err)
 {
-    ss_bpmd_place place;
     *shapes = (ss_shapes){0};
+    if (simulation < 0 || simulation >= file->simulation_count)
+        return ss_fail(err, SS_ERROR_USAGE, "%s: simulation %d, but there are %d", file->name, simulation,
+                       file->simulation_count);
+
     ss_h5_session session;
+    ss_h5_group group;
+    ss_bpmd_place place = {0};
     ss_h5_enter(&session);
-    bool good = enter_shapes(file, simulation, &place, err);
+    bool good = ss_bpmd_enter_simulation(file, simulation, &group, err);
+    if (good) {
+        good = !ss_h5_has(&group, "shapes") || ss_bpmd_enter(&group, "shapes", &place, err);
+        ss_h5_leave_group(&group);
+    }
     if (good && place.exists) {
         ss_bpmd_tighten(&place, file->limits.max_bodies, 4);
         good = read_group(&place, shapes, findings, err);
@@ -325,14 +290,18 @@ bool ss_bpmd_shapes(ss_bpmd *file, int simulation, ss_shapes *shapes, ss_finding
 
 /* ---- scenery -------------------------------------------------------------------------------------- */
 
-static bool read_scenery(ss_bpmd *file, int frame, ss_scenery *scenery, ss_error *err)
+bool ss_bpmd_scenery(ss_bpmd *file, int frame, ss_scenery *scenery, ss_error *err)
 {
-    ss_bpmd_place place, group = {0};
+    *scenery = (ss_scenery){0};
     if (frame < 0 || frame >= file->frame_count)
         return ss_fail(err, SS_ERROR_USAGE, "%s: frame %d, but there are %d", file->name, frame,
                        file->frame_count);
-    if (!ss_bpmd_enter_frame(file, frame, &place, err)) return false;
-    bool good = ss_bpmd_enter_member(&place, "scenery", &group, err);
+
+    ss_h5_session session;
+    ss_bpmd_place place = {0}, group = {0};
+    ss_h5_enter(&session);
+    bool good =
+        ss_bpmd_enter_frame(file, frame, &place, err) && ss_bpmd_enter_member(&place, "scenery", &group, err);
     if (good && group.exists) {
         ss_bpmd_tighten(&group, file->limits.max_bodies, 4);
         good = ss_bpmd_has(&group, "positions") || refuse_missing(&group, "positions", err);
@@ -343,15 +312,6 @@ static bool read_scenery(ss_bpmd *file, int frame, ss_scenery *scenery, ss_error
     }
     ss_bpmd_leave(&group);
     ss_bpmd_leave(&place);
-    return good;
-}
-
-bool ss_bpmd_scenery(ss_bpmd *file, int frame, ss_scenery *scenery, ss_error *err)
-{
-    *scenery = (ss_scenery){0};
-    ss_h5_session session;
-    ss_h5_enter(&session);
-    bool good = read_scenery(file, frame, scenery, err);
     ss_h5_leave(&session);
     if (!good) ss_scenery_free(scenery);
     return good;

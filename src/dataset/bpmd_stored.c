@@ -207,15 +207,6 @@ static bool count_items(ss_bpmd_stored *stored, const ss_bpmd_place *place, cons
     return true;
 }
 
-/* RPI-sim has a group `constraints` in which nothing but a number stands. */
-static bool has_joints(const ss_bpmd_stored *stored)
-{
-    const ss_bpmd_place *place = &stored->constraints;
-    return ss_bpmd_has(place, "rows") || ss_bpmd_has(place, "pairs") || ss_bpmd_has(place, "Jacobian") ||
-           ss_bpmd_has(place, "constraint_pairs") || ss_bpmd_has(place, "jacobian") ||
-           ss_bpmd_has(place, "jacobians");
-}
-
 static bool take_joint_rows(ss_bpmd_stored *stored, const ss_h5_array *array, int64_t *sum, ss_error *err)
 {
     const ss_h5_group *group = &stored->constraints.group;
@@ -234,36 +225,30 @@ static bool take_joint_rows(ss_bpmd_stored *stored, const ss_h5_array *array, in
 
 static bool count_joints(ss_bpmd_stored *stored, int *joints, int *rows, ss_error *err)
 {
+    /* RPI-sim has a group `constraints` in which nothing but a number stands. */
+    const ss_bpmd_place *place = &stored->constraints;
     *joints = *rows = 0;
     stored->joints = 0;
-    if (!has_joints(stored)) return true;
+    if (!ss_bpmd_has(place, "rows") && !ss_bpmd_has(place, "pairs") && !ss_bpmd_has(place, "Jacobian") &&
+        !ss_bpmd_has(place, "constraint_pairs") && !ss_bpmd_has(place, "jacobian") &&
+        !ss_bpmd_has(place, "jacobians"))
+        return true;
+
     ss_h5_array array = {0};
     const char *name;
     uint64_t count = 0;
     int64_t sum = 0;
-    const ss_h5_group *group = &stored->constraints.group;
     bool good = read_leader(stored, "constraints/rows", &array, &name, err) &&
-                ss_bpmd_count_of(group, name, &array, &count, err) &&
-                within(stored, group, name, count, stored->file->limits.max_rows, "max_rows", err) &&
+                ss_bpmd_count_of(&place->group, name, &array, &count, err) &&
+                within(stored, &place->group, name, count, stored->file->limits.max_rows, "max_rows", err) &&
                 take_joint_rows(stored, &array, &sum, err);
     ss_h5_array_free(&array);
     if (!good) return false;
+
     stored->joints = (int)count;
     for (int k = 0; k < stored->joints; k++) *joints += ss_bpmd_is_exact(stored) || stored->joint_rows[k] > 0;
     *rows = (int)sum;
     return true;
-}
-
-/* Groups of alternatives; where every one has contacts only, there are no further points. */
-static bool count_alternatives(ss_bpmd_stored *stored, ss_bpmd_sizes *sizes, ss_error *err)
-{
-    const ss_bpmd_place *place = &stored->subcontacts;
-    int limit = stored->file->limits.max_contacts;
-    if (!count_items(stored, place, "subcontacts/cut", &stored->cuts, limit, "max_contacts", &sizes->groups,
-                     err))
-        return false;
-    return !ss_bpmd_has(place, "gaps") || count_items(stored, place, "subcontacts/gaps", &stored->sub_gaps,
-                                                      limit, "max_contacts", &sizes->subcontacts, err);
 }
 
 const char *ss_bpmd_order_name(bool further, bool implied)
@@ -314,64 +299,69 @@ static bool count_leader(ss_bpmd_stored *stored, const ss_bpmd_place *place, con
     return good;
 }
 
-/* Two numbers each, so that a table of one column would be misread. */
-static bool count_trees(ss_bpmd_stored *stored, int *trees, ss_error *err)
-{
-    ss_h5_array array;
-    if (!ss_h5_read(&stored->generalized.group, "trees", &array, err)) return false;
-    uint64_t count = array.count;
-    ss_h5_array_free(&array);
-    *trees = (int)(count / 2);
-    return (count % 2 == 0 && count / 2 <= (uint64_t)stored->file->limits.max_rows) ||
-           ss_bpmd_refuse(&stored->generalized.group, "trees", err, ": must have two columns");
-}
-
 /* Generalised coordinates. That joints are implied is announced by block_order, as further blocks are. The
  * arrays of the group come together, and make sense with what they imply only. */
 static bool count_coordinates(ss_bpmd_stored *stored, ss_bpmd_sizes *sizes, ss_error *err)
 {
     bool has_implied = ss_bpmd_has(&stored->constraints, "implied"), announced = announces(stored, false);
+    const ss_h5_group *constraints = &stored->constraints.group, *group = &stored->generalized.group;
     const char *order = ss_bpmd_order_name(sizes->further > 0, true);
     if (has_implied && !announced && stored->block_order[0])
         return ss_fail(err, SS_ERROR_INPUT,
                        "%s: %s: joints are implied, but the attribute block_order is \"%s\", must be \"%s\"",
-                       stored->file->name, stored->constraints.group.path, stored->block_order, order);
-    if (announced && !has_implied)
-        return ss_bpmd_refuse(&stored->constraints.group, "implied", err, ": is missing");
-    if (!stored->generalized.exists) {
-        if (has_implied)
-            return ss_bpmd_refuse(&stored->constraints.group, "implied", err,
-                                  ": there are no generalised coordinates that imply joints");
-        return true;
-    }
+                       stored->file->name, constraints->path, stored->block_order, order);
+    if (announced && !has_implied) return ss_bpmd_refuse(constraints, "implied", err, ": is missing");
+    if (has_implied && !stored->generalized.exists)
+        return ss_bpmd_refuse(constraints, "implied", err,
+                              ": there are no generalised coordinates that imply joints");
+    if (!stored->generalized.exists) return true;
+
     for (int f = 0; f < ss_field_count; f++) {
         const ss_field *field = &ss_fields[f];
         if (strcmp(field->group, "generalized") != 0) continue;
-        const ss_bpmd_place *place = ss_bpmd_place_of(stored, field);
-        if (!ss_bpmd_name_of(place, field, true, NULL))
-            return ss_bpmd_refuse(&stored->generalized.group, field->name, err,
+        if (!ss_bpmd_name_of(ss_bpmd_place_of(stored, field), field, true, NULL))
+            return ss_bpmd_refuse(group, field->name, err,
                                   ": is missing; the arrays of generalised coordinates come together");
     }
+
     int limit = stored->file->limits.max_rows;
-    return count_leader(stored, &stored->generalized, "generalized/velocities", limit, &sizes->coordinates,
-                        err) &&
-           count_leader(stored, &stored->map, "generalized/map/values", INT32_MAX, &sizes->map_entries,
-                        err) &&
-           count_leader(stored, &stored->mass, "generalized/mass/values", INT32_MAX, &sizes->mass_entries,
-                        err) &&
-           count_trees(stored, &sizes->trees, err);
+    if (!count_leader(stored, &stored->generalized, "generalized/velocities", limit, &sizes->coordinates,
+                      err) ||
+        !count_leader(stored, &stored->map, "generalized/map/values", INT32_MAX, &sizes->map_entries, err) ||
+        !count_leader(stored, &stored->mass, "generalized/mass/values", INT32_MAX, &sizes->mass_entries, err))
+        return false;
+
+    /* Trees have two numbers each, so that a table of one column would be misread. */
+    ss_h5_array array;
+    if (!ss_h5_read(group, "trees", &array, err)) return false;
+    uint64_t count = array.count;
+    ss_h5_array_free(&array);
+    sizes->trees = (int)(count / 2);
+    return (count % 2 == 0 && count / 2 <= (uint64_t)limit) ||
+           ss_bpmd_refuse(group, "trees", err, ": must have two columns");
 }
 
 bool ss_bpmd_stored_count(ss_bpmd_stored *stored, ss_bpmd_sizes *sizes, ss_error *err)
 {
     const ss_limits *limits = &stored->file->limits;
     *sizes = (ss_bpmd_sizes){0};
-    return count_items(stored, &stored->bodies, "bodies/masses", &stored->masses, limits->max_bodies,
-                       "max_bodies", &sizes->bodies, err) &&
-           count_items(stored, &stored->contacts, "contacts/gaps", &stored->gaps, limits->max_contacts,
-                       "max_contacts", &sizes->contacts, err) &&
-           count_alternatives(stored, sizes, err) &&
-           count_joints(stored, &sizes->joints, &sizes->rows, err) &&
+    if (!count_items(stored, &stored->bodies, "bodies/masses", &stored->masses, limits->max_bodies,
+                     "max_bodies", &sizes->bodies, err) ||
+        !count_items(stored, &stored->contacts, "contacts/gaps", &stored->gaps, limits->max_contacts,
+                     "max_contacts", &sizes->contacts, err))
+        return false;
+
+    /* Groups of alternatives; where every one has contacts only, there are no further points. */
+    const ss_bpmd_place *place = &stored->subcontacts;
+    if (!count_items(stored, place, "subcontacts/cut", &stored->cuts, limits->max_contacts, "max_contacts",
+                     &sizes->groups, err))
+        return false;
+    if (ss_bpmd_has(place, "gaps") &&
+        !count_items(stored, place, "subcontacts/gaps", &stored->sub_gaps, limits->max_contacts,
+                     "max_contacts", &sizes->subcontacts, err))
+        return false;
+
+    return count_joints(stored, &sizes->joints, &sizes->rows, err) &&
            count_further(stored, &sizes->further, err) && count_coordinates(stored, sizes, err);
 }
 

@@ -11,17 +11,12 @@ enum { STEP_NAMES = sizeof step_names / sizeof step_names[0] };
  * million times. */
 enum { FARTHEST_NEIGHBOUR = 1000 };
 
-static const char *find_step(const ss_bpmd_place *place, int names)
-{
-    for (int i = 0; i < names; i++)
-        if (ss_bpmd_has(place, step_names[i])) return step_names[i];
-    return NULL;
-}
-
 /* found stays false, without an error, when there is none. */
-static bool look_in(const ss_bpmd_place *place, int names, double *h, bool *found, ss_error *err)
+static bool look_in(const ss_bpmd_place *place, double *h, bool *found, ss_error *err)
 {
-    const char *name = find_step(place, names);
+    const char *name = NULL;
+    for (int i = 0; !name && i < STEP_NAMES; i++)
+        if (ss_bpmd_has(place, step_names[i])) name = step_names[i];
     *found = name != NULL;
     return !name || ss_h5_read_scalar(&place->group, name, h, err);
 }
@@ -30,8 +25,7 @@ static bool look_in(const ss_bpmd_place *place, int names, double *h, bool *foun
 static bool look_in_frame(const ss_bpmd_place *frame, const ss_bpmd_place *settings, double *h, bool *found,
                           ss_error *err)
 {
-    return look_in(frame, STEP_NAMES, h, found, err) &&
-           (*found || look_in(settings, STEP_NAMES, h, found, err));
+    return look_in(frame, h, found, err) && (*found || look_in(settings, h, found, err));
 }
 
 static bool look_beside_frames(ss_bpmd_stored *stored, double *h, bool *found, ss_error *err)
@@ -74,30 +68,24 @@ static bool look_in_other(ss_bpmd *file, int frame, double *h, bool *found, ss_e
     return true;
 }
 
-/* Outwards from the frame, the earlier one first. */
-static bool look_in_neighbours(ss_bpmd_stored *stored, double *h, bool *found, ss_error *err)
-{
-    ss_bpmd *file = stored->file;
-    const ss_bpmd_simulation *s = &file->simulations[file->entries[stored->index].simulation];
-    int first = s->first, end = s->first + s->count;
-    for (int distance = 1; distance < s->count && distance <= FARTHEST_NEIGHBOUR; distance++) {
-        int before = stored->index - distance, after = stored->index + distance;
-        if (before >= first && !look_in_other(file, before, h, found, err)) return false;
-        if (!*found && after < end && !look_in_other(file, after, h, found, err)) return false;
-        if (*found) return true;
-    }
-    return true;
-}
-
 bool ss_bpmd_timestep(ss_bpmd_stored *stored, double *h, ss_error *err)
 {
+    ss_bpmd *file = stored->file;
     bool found;
     if (stored->family == SS_FAMILY_OURS) return ss_h5_read_scalar(&stored->place.group, "timestep", h, err);
     if (!look_in_frame(&stored->place, &stored->settings, h, &found, err)) return false;
     if (found) return true;
     if (!look_beside_frames(stored, h, &found, err)) return false;
     if (found) return true;
-    if (!look_in_neighbours(stored, h, &found, err)) return false;
+
+    /* Then in the neighbours, outwards from the frame, the earlier one first. */
+    const ss_bpmd_simulation *s = &file->simulations[file->entries[stored->index].simulation];
+    int first = s->first, end = s->first + s->count;
+    for (int distance = 1; !found && distance < s->count && distance <= FARTHEST_NEIGHBOUR; distance++) {
+        int before = stored->index - distance, after = stored->index + distance;
+        if (before >= first && !look_in_other(file, before, h, &found, err)) return false;
+        if (!found && after < end && !look_in_other(file, after, h, &found, err)) return false;
+    }
     if (found) {
         ss_bpmd_say(stored, SS_FINDING_REPAIR, NULL, "timestep",
                     "is missing: %.9g s is taken from the nearest frame that has one", *h);

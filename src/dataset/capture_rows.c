@@ -88,26 +88,23 @@ static void quaternion_of(const float R[9], double q[4])
     for (int i = 0; i < 4; i++) q[i] /= length;
 }
 
-static bool have_speed(shaping *s, int count)
-{
-    if (count <= s->room) return true;
-    int room = 2 * count + 32;
-    double(*speed)[6] = ss_allocate((size_t)room, sizeof *speed);
-    if (!speed) return false;
-    if (s->room) memcpy(speed, s->speed, (size_t)s->room * sizeof *speed);
-    ss_release(s->speed);
-    s->speed = speed;
-    s->room = room;
-    return true;
-}
-
 static bool add_body(shaping *s)
 {
     ss_rows_body from;
     if (!take(s, &from, sizeof from) || !(from.inverse_mass > 0.0f)) return false;
     ss_capture *c = s->capture;
     int b = ss_capture_body(c, from.id);
-    if (b < 0 || !have_speed(s, b + 1)) return false;
+    if (b < 0) return false;
+    if (b >= s->room) {
+        int room = 2 * (b + 1) + 32;
+        double(*speed)[6] = ss_allocate((size_t)room, sizeof *speed);
+        if (!speed) return false;
+        if (s->room) memcpy(speed, s->speed, (size_t)s->room * sizeof *speed);
+        ss_release(s->speed);
+        s->speed = speed;
+        s->room = room;
+    }
+
     ss_bodies *to = &c->frame.bodies;
     double inverse[9], push[6], change[6], h = c->frame.h;
     to->mass[b] = 1.0 / (double)from.inverse_mass;
@@ -255,12 +252,6 @@ static bool add_contact_as_rows(shaping *s, const ss_rows_contact *from, const s
     return true;
 }
 
-/* The gap term of gap_term=stabilised without slop. */
-static double gap_term(double gap, double gamma, double h)
-{
-    return gap > 0.0 ? gap / h : gamma * gap / h;
-}
-
 static bool add_contact(shaping *s)
 {
     ss_rows_contact from;
@@ -307,8 +298,9 @@ static bool add_contact(shaping *s)
     c->answer.normal_impulse[k] = (double)rows[0].impulse;
     double J[12], surface[3] = {0};
     jacobian_of(&rows[0], J);
-    surface[0] =
-        offset_of(s, J, a, b, rows[0].rhs, rows[0].D) - gap_term(contacts->gap[k], s->head->gamma, h);
+    // what differs from the term of gap_term=stabilised without slop
+    double gap = contacts->gap[k], term = gap > 0.0 ? gap / h : s->head->gamma * gap / h;
+    surface[0] = offset_of(s, J, a, b, rows[0].rhs, rows[0].D) - term;
     for (int i = 0; i < from.frictions; i++) {
         const ss_rows_contact_row *row = &rows[1 + i];
         double sign = i == 1 && dot(tangent[1], v) < 0.0 ? -1.0 : 1.0;

@@ -22,27 +22,6 @@ static void warn(const ss_fclib *problem, ss_findings *findings, const char *nam
     ss_findings_add(findings, SS_FINDING_WARNING, where, "%s", what);
 }
 
-static void look_at_symmetry(const ss_fclib *problem, ss_findings *findings)
-{
-    bool local = problem->cone->form == SS_CONE_LOCAL;
-    double error = ss_sparse_symmetry_error(local ? problem->cone->W : problem->cone->M);
-    if (error > SYMMETRIC)
-        warn(problem, findings, local ? "W" : "M",
-             "is unsymmetric: entries differ from their mirror image by up to %.2g of the largest one",
-             error);
-}
-
-static void look_at_frames(const ss_fclib *problem, ss_findings *findings)
-{
-    int skewed, worst;
-    double largest;
-    if (!ss_rigid_skewness(problem->cone, &skewed, &worst, &largest) || skewed == 0) return;
-    warn(problem, findings, "H",
-         "the frames of %d of %d contacts are not orthonormal (by up to %.2g, contact %d): their friction "
-         "disc is distorted",
-         skewed, problem->cone->contacts, largest, worst);
-}
-
 static bool is_zero(const double *values, int count)
 {
     for (int i = 0; i < count; i++) {
@@ -79,22 +58,32 @@ static void look_at_solution(const ss_fclib *problem, ss_findings *findings)
                         "differs from what r gives by %.3g, relative", residual.velocity);
 }
 
-static void look_at_guesses(const ss_fclib *problem, ss_findings *findings)
+void ss_fclib_check(const ss_fclib *problem, ss_findings *findings)
 {
-    int m = ss_fclib_extent(problem->cone, 'm'), zero = 0;
-    for (int g = 0; g < problem->guess_count; g++) {
+    const ss_cone *cone = problem->cone;
+    if (!findings) return;
+
+    bool local = cone->form == SS_CONE_LOCAL;
+    double error = ss_sparse_symmetry_error(local ? cone->W : cone->M);
+    if (error > SYMMETRIC)
+        warn(problem, findings, local ? "W" : "M",
+             "is unsymmetric: entries differ from their mirror image by up to %.2g of the largest one",
+             error);
+
+    int skewed, worst;
+    double largest;
+    if (ss_rigid_skewness(cone, &skewed, &worst, &largest) && skewed > 0)
+        warn(problem, findings, "H",
+             "the frames of %d of %d contacts are not orthonormal (by up to %.2g, contact %d): their "
+             "friction disc is distorted",
+             skewed, cone->contacts, largest, worst);
+
+    look_at_solution(problem, findings);
+
+    int m = ss_fclib_extent(cone, 'm'), zero = 0;
+    for (int g = 0; g < problem->guess_count; g++)
         zero += is_zero(problem->guesses[g].r, m) && is_zero(problem->guesses[g].u, m);
-    }
     if (zero)
         ss_findings_add(findings, SS_FINDING_WARNING, "/guesses", "%d of %d guesses are zero", zero,
                         problem->guess_count);
-}
-
-void ss_fclib_check(const ss_fclib *problem, ss_findings *findings)
-{
-    if (!findings) return;
-    look_at_symmetry(problem, findings);
-    look_at_frames(problem, findings);
-    look_at_solution(problem, findings);
-    look_at_guesses(problem, findings);
 }

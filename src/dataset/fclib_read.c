@@ -121,17 +121,6 @@ typedef struct triplets {
     double *value;
 } triplets;
 
-static bool check_pointers(const ss_h5_group *group, const int *pointers, int lines, ss_error *err)
-{
-    if (pointers[0] != 0) return BAD(group, "p", "[0] = %d, must be 0", pointers[0]);
-    for (int k = 0; k < lines; k++) {
-        if (pointers[k] > pointers[k + 1])
-            return BAD(group, "p", "[%d] = %d is less than the one before, %d", k + 1, pointers[k + 1],
-                       pointers[k]);
-    }
-    return true;
-}
-
 /* Out of the pointers of compressed storage: how many entries there are, and the line (column
  * or row) of each. */
 static bool read_lines(const ss_h5_group *group, int lines, int nzmax, int *count, int **line_of,
@@ -140,7 +129,11 @@ static bool read_lines(const ss_h5_group *group, int lines, int nzmax, int *coun
     int *pointers;
     *line_of = NULL;
     bool good = read_indices(group, "p", (int64_t)lines + 1, nzmax, &pointers, err) &&
-                check_pointers(group, pointers, lines, err);
+                (pointers[0] == 0 || BAD(group, "p", "[0] = %d, must be 0", pointers[0]));
+    for (int k = 0; good && k < lines; k++)
+        good = pointers[k] <= pointers[k + 1] || BAD(group, "p", "[%d] = %d is less than the one before, %d",
+                                                     k + 1, pointers[k + 1], pointers[k]);
+
     if (good) {
         *count = pointers[lines];
         *line_of = ss_allocate((size_t)*count, sizeof **line_of);
@@ -153,25 +146,6 @@ static bool read_lines(const ss_h5_group *group, int lines, int nzmax, int *coun
     return good;
 }
 
-/* i = row and p = column of a triplet, as all real files have it (and not as a comment in fclib.h says). */
-static bool read_triplets(const ss_h5_group *group, const stored_matrix *header, triplets *list,
-                          ss_error *err)
-{
-    int rows = header->rows, cols = header->cols;
-    bool good;
-    *list = (triplets){.count = header->nz};
-    if (header->nz == -1)
-        good = read_lines(group, cols, header->nzmax, &list->count, &list->column, err) &&
-               read_indices(group, "i", list->count, rows - 1, &list->row, err);
-    else if (header->nz == -2)
-        good = read_lines(group, rows, header->nzmax, &list->count, &list->row, err) &&
-               read_indices(group, "i", list->count, cols - 1, &list->column, err);
-    else
-        good = read_indices(group, "i", list->count, rows - 1, &list->row, err) &&
-               read_indices(group, "p", list->count, cols - 1, &list->column, err);
-    return good && read_values(group, "x", list->count, &list->value, err);
-}
-
 static ss_sparse *read_matrix_in(reader *read, const ss_h5_group *group, int rows, int cols, ss_error *err)
 {
     stored_matrix header;
@@ -181,9 +155,22 @@ static ss_sparse *read_matrix_in(reader *read, const ss_h5_group *group, int row
     int count = header.nz >= 0 ? header.nz : header.nzmax;
     double bytes = 16.0 * count + 8.0 * ((double)rows + cols);
     if (!spend(read, group, "x", bytes, err)) return NULL;
-    triplets list;
+
+    /* i = row and p = column of a triplet, as all real files have it (not as fclib.h says in a comment). */
+    triplets list = {.count = header.nz};
+    bool good;
+    if (header.nz == -1)
+        good = read_lines(group, cols, header.nzmax, &list.count, &list.column, err) &&
+               read_indices(group, "i", list.count, rows - 1, &list.row, err);
+    else if (header.nz == -2)
+        good = read_lines(group, rows, header.nzmax, &list.count, &list.row, err) &&
+               read_indices(group, "i", list.count, cols - 1, &list.column, err);
+    else
+        good = read_indices(group, "i", list.count, rows - 1, &list.row, err) &&
+               read_indices(group, "p", list.count, cols - 1, &list.column, err);
+
     ss_sparse *matrix = NULL;
-    if (read_triplets(group, &header, &list, err))
+    if (good && read_values(group, "x", list.count, &list.value, err))
         matrix = ss_sparse_from_triplets(rows, cols, list.count, list.row, list.column, list.value, err);
     ss_release(list.row);
     ss_release(list.column);
@@ -191,37 +178,33 @@ static ss_sparse *read_matrix_in(reader *read, const ss_h5_group *group, int row
     return matrix;
 }
 
-/* Puts the columns of a planar rolling problem where the spatial one has them. */
-static ss_sparse *spread_columns(const ss_sparse *planar, int contacts, ss_error *err)
-{
-    ss_sparse *spatial = ss_sparse_create(planar->rows, 5 * contacts, ss_sparse_nonzeros(planar), err);
-    if (!spatial) return NULL;
-    memcpy(spatial->row, planar->row, (size_t)ss_sparse_nonzeros(planar) * sizeof *planar->row);
-    memcpy(spatial->value, planar->value, (size_t)ss_sparse_nonzeros(planar) * sizeof *planar->value);
-    for (int c = 0; c < contacts; c++) {
-        const int *end = planar->start + 3 * c + 1;
-        int ends[5] = {end[0], end[1], end[1], end[2], end[2]};
-        memcpy(spatial->start + 5 * c + 1, ends, sizeof ends);
-    }
-    return spatial;
-}
-
 static bool read_matrix(reader *read, const ss_fclib_part *part, ss_error *err)
 {
     ss_cone *cone = read->problem->cone;
+    ss_sparse **place = ss_fclib_matrix(part, cone);
     ss_h5_group group;
     if (!ss_h5_enter_group(&read->group, part->name, &group, err)) return false;
     bool spread = part->cols == 'm' && read->stored != cone->dimension;
     int cols = spread ? cone->contacts * read->stored : ss_fclib_extent(cone, part->cols);
-    ss_sparse *matrix = read_matrix_in(read, &group, ss_fclib_extent(cone, part->rows), cols, err);
+    *place = read_matrix_in(read, &group, ss_fclib_extent(cone, part->rows), cols, err);
     ss_h5_leave_group(&group);
-    if (matrix && spread) {
-        ss_sparse *spatial = spread_columns(matrix, cone->contacts, err);
-        ss_sparse_destroy(matrix);
-        matrix = spatial;
+    if (!*place || !spread) return *place != NULL;
+
+    /* The columns of a planar rolling problem go where the spatial one has them; those between are empty. */
+    ss_sparse *planar = *place;
+    int count = ss_sparse_nonzeros(planar);
+    ss_sparse *spatial = *place = ss_sparse_create(planar->rows, 5 * cone->contacts, count, err);
+    if (spatial) {
+        memcpy(spatial->row, planar->row, (size_t)count * sizeof *planar->row);
+        memcpy(spatial->value, planar->value, (size_t)count * sizeof *planar->value);
     }
-    *ss_fclib_matrix(part, cone) = matrix;
-    return matrix != NULL;
+    for (int c = 0; spatial && c < cone->contacts; c++) {
+        const int *end = planar->start + 3 * c + 1;
+        int ends[5] = {end[0], end[1], end[1], end[2], end[2]};
+        memcpy(spatial->start + 5 * c + 1, ends, sizeof ends);
+    }
+    ss_sparse_destroy(planar);
+    return spatial != NULL;
 }
 
 /* ---- vectors -------------------------------------------------------------------------------------- */
@@ -242,20 +225,19 @@ static bool read_components(const reader *read, const ss_h5_group *group, const 
     return true;
 }
 
-static bool read_vector(reader *read, const ss_fclib_part *part, ss_error *err)
-{
-    ss_cone *cone = read->problem->cone;
-    double *values = *ss_fclib_vector(part, cone);
-    if (part->rows == 'm') return read_components(read, &read->vectors, part->name, values, err);
-    return ss_h5_read_exactly(&read->vectors, part->name, (uint64_t)ss_fclib_extent(cone, part->rows), values,
-                              err);
-}
-
 static bool read_parts(reader *read, ss_error *err)
 {
+    const ss_cone *cone = read->problem->cone;
     for (const ss_fclib_part *part = ss_fclib_parts; part->name; part++) {
-        if (!ss_fclib_has(read->problem->cone, part)) continue;
-        bool good = part->cols ? read_matrix(read, part, err) : read_vector(read, part, err);
+        if (!ss_fclib_has(cone, part)) continue;
+        bool good;
+        if (part->cols)
+            good = read_matrix(read, part, err);
+        else if (part->rows == 'm')
+            good = read_components(read, &read->vectors, part->name, *ss_fclib_vector(part, cone), err);
+        else
+            good = ss_h5_read_exactly(&read->vectors, part->name, (uint64_t)ss_fclib_extent(cone, part->rows),
+                                      *ss_fclib_vector(part, cone), err);
         if (!good) return false;
     }
     return true;
@@ -301,41 +283,33 @@ static bool read_sizes(const reader *read, sizes *size, ss_error *err)
     return !ss_h5_has(group, equations) || read_matrix_size(group, equations, &rows, &size->equations, err);
 }
 
-static bool check_sizes(const reader *read, const sizes *size, ss_error *err)
-{
-    bool local = ss_fclib_form(read->kind) == SS_CONE_LOCAL;
-    const ss_limits *limits = read->limits;
-    const char *contacts = local ? "W" : "H";
-    if (size->components % read->stored != 0)
-        return BAD(&read->group, contacts, "%d columns are not %d for each contact", size->components,
-                   read->stored);
-    return within(&read->group, contacts, size->components / read->stored, limits->max_contacts, "contacts",
-                  err) &&
-           within(&read->group, "M", size->dofs, 6.0 * limits->max_bodies, "dofs", err) &&
-           within(&read->group, local ? "R" : "G", size->equations, limits->max_rows, "equations", err);
-}
-
-static bool read_dimension(reader *read, ss_error *err)
-{
-    bool rolling = read->kind == SS_FCLIB_GLOBAL_ROLLING;
-    int dimension;
-    if (!ss_h5_read_int(&read->group, "spacedim", &dimension, err)) return false;
-    read->stored = dimension;
-    if (dimension == 3 || dimension == (rolling ? 5 : 2)) return true;
-    return BAD(&read->group, "spacedim", "is %d, must be %s", dimension,
-               rolling ? "5, or 3 in the plane" : "2 or 3");
-}
-
 static bool create_cone(reader *read, ss_error *err)
 {
+    bool rolling = read->kind == SS_FCLIB_GLOBAL_ROLLING;
+    bool local = ss_fclib_form(read->kind) == SS_CONE_LOCAL;
+    const ss_h5_group *group = &read->group;
+    if (!ss_h5_read_int(group, "spacedim", &read->stored, err)) return false;
+    if (read->stored != 3 && read->stored != (rolling ? 5 : 2))
+        return BAD(group, "spacedim", "is %d, must be %s", read->stored,
+                   rolling ? "5, or 3 in the plane" : "2 or 3");
+
+    /* The matrices must fit the contacts, and all of it the limits. */
     sizes size;
-    if (!read_dimension(read, err) || !read_sizes(read, &size, err) || !check_sizes(read, &size, err))
+    if (!read_sizes(read, &size, err)) return false;
+    const ss_limits *limits = read->limits;
+    const char *matrix = local ? "W" : "H";
+    if (size.components % read->stored != 0)
+        return BAD(group, matrix, "%d columns are not %d for each contact", size.components, read->stored);
+    int contacts = size.components / read->stored, dimension = rolling ? 5 : read->stored;
+    if (!within(group, matrix, contacts, limits->max_contacts, "contacts", err) ||
+        !within(group, "M", size.dofs, 6.0 * limits->max_bodies, "dofs", err) ||
+        !within(group, local ? "R" : "G", size.equations, limits->max_rows, "equations", err))
         return false;
-    int dimension = read->kind == SS_FCLIB_GLOBAL_ROLLING ? 5 : read->stored;
-    read->problem->cone = ss_cone_create(ss_fclib_form(read->kind), dimension, size.components / read->stored,
-                                         size.dofs, size.equations, err);
+
+    read->problem->cone =
+        ss_cone_create(ss_fclib_form(read->kind), dimension, contacts, size.dofs, size.equations, err);
     if (read->problem->cone && dimension != read->stored)
-        ss_findings_add(read->findings, SS_FINDING_WARNING, read->group.path,
+        ss_findings_add(read->findings, SS_FINDING_WARNING, group->path,
                         "planar rolling friction (N, T, M) is read as spatial, with empty columns T2 and M2");
     return read->problem->cone != NULL;
 }
@@ -409,38 +383,30 @@ static bool read_guesses_in(reader *read, const ss_h5_group *group, ss_error *er
     return true;
 }
 
-static bool read_guesses(reader *read, ss_error *err)
-{
-    ss_h5_group group;
-    if (!ss_h5_has(read->root, "guesses")) return true;
-    if (!ss_h5_enter_group(read->root, "guesses", &group, err)) return false;
-    bool good = read_guesses_in(read, &group, err);
-    ss_h5_leave_group(&group);
-    return good;
-}
-
-static bool points_are_ours(const reader *read)
-{
-    for (int k = 0; k < 3; k++) {
-        if (ss_fclib_order[k] == read->kind) return true;
-        if (ss_h5_has(read->root, ss_fclib_group_name(ss_fclib_order[k]))) return false;
-    }
-    return true;
-}
-
 static bool read_points(reader *read, ss_error *err)
 {
-    bool stored = ss_h5_has(read->root, "solution") || ss_h5_has(read->root, "guesses");
-    if (stored && !points_are_ours(read)) {
+    /* Solution and guesses are those of the first problem of the file, in FCLIB's order. */
+    bool has_solution = ss_h5_has(read->root, "solution"), has_guesses = ss_h5_has(read->root, "guesses");
+    int first = 0;
+    while (first < 2 && ss_fclib_order[first] != read->kind &&
+           !ss_h5_has(read->root, ss_fclib_group_name(ss_fclib_order[first])))
+        first++;
+    if ((has_solution || has_guesses) && ss_fclib_order[first] != read->kind) {
         ss_findings_add(read->findings, SS_FINDING_WARNING, "/solution",
                         "solution and guesses belong to another problem of the file and are not read");
         return true;
     }
-    if (ss_h5_has(read->root, "solution")) {
+
+    if (has_solution) {
         if (!read_point(read, read->root, "solution", &read->problem->solution, err)) return false;
         read->problem->has_solution = true;
     }
-    return read_guesses(read, err);
+    if (!has_guesses) return true;
+    ss_h5_group group;
+    if (!ss_h5_enter_group(read->root, "guesses", &group, err)) return false;
+    bool good = read_guesses_in(read, &group, err);
+    ss_h5_leave_group(&group);
+    return good;
 }
 
 /* ---- together ------------------------------------------------------------------------------------- */

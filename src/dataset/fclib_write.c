@@ -24,70 +24,36 @@ static bool write_int(const ss_h5_group *group, const char *name, int value, ss_
 
 /* ---- matrices ------------------------------------------------------------------------------------- */
 
-typedef struct triplets {
-    int count;
-    int *row, *column;
-    double *value;
-} triplets;
-
-static void free_triplets(triplets *list)
-{
-    ss_release(list->row);
-    ss_release(list->column);
-    ss_release(list->value);
-}
-
-static bool list_nonzeros(const ss_sparse *matrix, triplets *list, ss_error *err)
-{
-    size_t room = (size_t)ss_sparse_nonzeros(matrix);
-    *list = (triplets){.row = ss_allocate(room, sizeof(int)),
-                       .column = ss_allocate(room, sizeof(int)),
-                       .value = ss_allocate(room, sizeof(double))};
-    if (!list->row || !list->column || !list->value) {
-        free_triplets(list);
-        return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for %zu entries of a matrix", room);
-    }
-    for (int column = 0; column < matrix->cols; column++) {
-        for (int at = matrix->start[column]; at < matrix->start[column + 1]; at++) {
-            if (matrix->value[at] == 0.0) continue;
-            list->row[list->count] = matrix->row[at];
-            list->column[list->count] = column;
-            list->value[list->count++] = matrix->value[at];
-        }
-    }
-    return true;
-}
-
 static bool write_matrix(const ss_h5_group *parent, const char *name, const ss_sparse *matrix, ss_error *err)
 {
-    triplets list;
-    ss_h5_group group;
-    if (!list_nonzeros(matrix, &list, err)) return false;
-    bool good = ss_h5_make_group(parent, name, &group, err) && write_int(&group, "m", matrix->rows, err) &&
-                write_int(&group, "n", matrix->cols, err) && write_int(&group, "nz", list.count, err) &&
-                write_int(&group, "nzmax", list.count, err) &&
-                write_ints(&group, "p", list.count, list.column, err) &&
-                write_ints(&group, "i", list.count, list.row, err) &&
-                write_reals(&group, "x", list.count, list.value, err);
+    size_t room = (size_t)ss_sparse_nonzeros(matrix);
+    int count = 0, *row = ss_allocate(room, sizeof *row), *column = ss_allocate(room, sizeof *column);
+    double *value = ss_allocate(room, sizeof *value);
+    bool good = (row && column && value) ||
+                ss_fail(err, SS_ERROR_RESOURCES, "out of memory for %zu entries of a matrix", room);
+
+    for (int c = 0; good && c < matrix->cols; c++) {
+        for (int at = matrix->start[c]; at < matrix->start[c + 1]; at++) {
+            if (matrix->value[at] == 0.0) continue;
+            row[count] = matrix->row[at];
+            column[count] = c;
+            value[count++] = matrix->value[at];
+        }
+    }
+
+    ss_h5_group group = {.id = -1};
+    good = good && ss_h5_make_group(parent, name, &group, err) && write_int(&group, "m", matrix->rows, err) &&
+           write_int(&group, "n", matrix->cols, err) && write_int(&group, "nz", count, err) &&
+           write_int(&group, "nzmax", count, err) && write_ints(&group, "p", count, column, err) &&
+           write_ints(&group, "i", count, row, err) && write_reals(&group, "x", count, value, err);
     ss_h5_leave_group(&group);
-    free_triplets(&list);
+    ss_release(row);
+    ss_release(column);
+    ss_release(value);
     return good;
 }
 
 /* ---- the problem ---------------------------------------------------------------------------------- */
-
-static bool write_parts(const ss_h5_group *group, const ss_h5_group *vectors, const ss_cone *cone,
-                        ss_error *err)
-{
-    for (const ss_fclib_part *part = ss_fclib_parts; part->name; part++) {
-        if (!ss_fclib_has(cone, part)) continue;
-        bool good = part->cols ? write_matrix(group, part->name, *ss_fclib_matrix(part, cone), err)
-                               : write_reals(vectors, part->name, ss_fclib_extent(cone, part->rows),
-                                             *ss_fclib_vector(part, cone), err);
-        if (!good) return false;
-    }
-    return true;
-}
 
 static bool write_text(const ss_h5_group *group, const char *name, const char *text, ss_error *err)
 {
@@ -108,12 +74,18 @@ static bool write_info(const ss_h5_group *parent, const ss_fclib_info *info, ss_
 
 static bool write_problem(const ss_h5_group *root, const ss_fclib *problem, ss_error *err)
 {
+    const ss_cone *cone = problem->cone;
     ss_h5_group group, vectors = {.id = -1};
-    const char *name = ss_fclib_group_name(ss_fclib_kind_of(problem->cone));
-    bool good = ss_h5_make_group(root, name, &group, err) &&
-                write_int(&group, "spacedim", problem->cone->dimension, err) &&
-                ss_h5_make_group(&group, "vectors", &vectors, err) &&
-                write_parts(&group, &vectors, problem->cone, err) && write_info(&group, &problem->info, err);
+    bool good = ss_h5_make_group(root, ss_fclib_group_name(ss_fclib_kind_of(cone)), &group, err) &&
+                write_int(&group, "spacedim", cone->dimension, err) &&
+                ss_h5_make_group(&group, "vectors", &vectors, err);
+    for (const ss_fclib_part *part = ss_fclib_parts; good && part->name; part++) {
+        if (!ss_fclib_has(cone, part)) continue;
+        good = part->cols ? write_matrix(&group, part->name, *ss_fclib_matrix(part, cone), err)
+                          : write_reals(&vectors, part->name, ss_fclib_extent(cone, part->rows),
+                                        *ss_fclib_vector(part, cone), err);
+    }
+    good = good && write_info(&group, &problem->info, err);
     ss_h5_leave_group(&vectors);
     ss_h5_leave_group(&group);
     return good;
@@ -166,25 +138,23 @@ static bool check(const char *path, const ss_cone *cone, ss_error *err)
     return good;
 }
 
-static bool write_file(const char *path, const ss_fclib *problem, ss_error *err)
-{
-    ss_h5_output output;
-    if (!ss_h5_output_open(path, false, INFINITY, &output, err)) return false;
-    bool good = write_problem(&output.root, problem, err) &&
-                (!problem->has_solution ||
-                 write_point(&output.root, "solution", problem->cone, &problem->solution, err)) &&
-                write_guesses(&output.root, problem, err);
-    if (good) return ss_h5_output_commit(&output, err);
-    ss_h5_output_discard(&output);
-    return false;
-}
-
 bool ss_fclib_write(const char *path, const ss_fclib *problem, ss_error *err)
 {
     if (!check(path, problem->cone, err)) return false;
     ss_h5_session session;
+    ss_h5_output output;
     ss_h5_enter_to_write(&session);
-    bool good = write_file(path, problem, err);
+    bool good = ss_h5_output_open(path, false, INFINITY, &output, err);
+    if (good) {
+        good = write_problem(&output.root, problem, err) &&
+               (!problem->has_solution ||
+                write_point(&output.root, "solution", problem->cone, &problem->solution, err)) &&
+               write_guesses(&output.root, problem, err);
+        if (good)
+            good = ss_h5_output_commit(&output, err);
+        else
+            ss_h5_output_discard(&output);
+    }
     ss_h5_leave(&session);
     return good;
 }

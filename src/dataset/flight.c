@@ -76,11 +76,6 @@ const ss_option ss_recording_option_table[] = {
 enum { TRIP_NAN, TRIP_OVERLAP, TRIP_JOINT_ERROR, TRIP_SPEED, TRIP_CONTACTS, TRIP_METRIC };
 static const char *const quantities[] = {"nan", "overlap", "joint_error", "speed", "contacts"};
 
-static const char *name_of(int quantity)
-{
-    return quantity < TRIP_METRIC ? quantities[quantity] : ss_metric_at(quantity - TRIP_METRIC)->name;
-}
-
 static bool parse_trip(const char *text, ss_trip *trip, ss_error *err)
 {
     size_t length = strcspn(text, "<>");
@@ -109,8 +104,10 @@ static void judge_quantity(ss_flight *flight, int quantity, double value)
     for (int i = 0; i < flight->trip_count; i++) {
         const ss_trip *trip = &flight->trip[i];
         if (trip->quantity != quantity || flight->reason[0]) continue;
+        const char *name =
+            quantity < TRIP_METRIC ? quantities[quantity] : ss_metric_at(quantity - TRIP_METRIC)->name;
         if (trip->below ? value < trip->limit : value > trip->limit)
-            snprintf(flight->reason, sizeof flight->reason, "%s %.6g %c %.6g", name_of(quantity), value,
+            snprintf(flight->reason, sizeof flight->reason, "%s %.6g %c %.6g", name, value,
                      trip->below ? '<' : '>', trip->limit);
     }
 }
@@ -130,33 +127,6 @@ static void judge_finite(ss_flight *flight, const double *values, size_t count, 
             snprintf(flight->reason, sizeof flight->reason, "nan: %s[%zu] is %g", what, i, values[i]);
             return;
         }
-}
-
-/* What the numbers of the frame show by themselves. */
-static void judge_frame(ss_flight *flight, const ss_frame *frame)
-{
-    const ss_bodies *bodies = &frame->bodies;
-    const ss_constraints *joints = &frame->constraints;
-    size_t count = (size_t)bodies->count;
-    judge_finite(flight, &bodies->position[0][0], 3 * count, "positions");
-    judge_finite(flight, &bodies->velocity[0][0], 6 * count, "velocities");
-    judge_finite(flight, &bodies->force[0][0], 6 * count, "forces");
-    judge_finite(flight, frame->contacts.gap, (size_t)frame->contacts.count, "gaps");
-
-    double overlap = 0, error = 0, speed = 0;
-    for (int c = 0; trips_on(flight, TRIP_OVERLAP) && c < frame->contacts.count; c++)
-        overlap = fmax(overlap, -frame->contacts.gap[c]);
-    for (int r = 0; trips_on(flight, TRIP_JOINT_ERROR) && r < joints->row_count; r++)
-        if (isinf(joints->bounds[r][0]) && isinf(joints->bounds[r][1]))
-            error = fmax(error, fabs(joints->violation[r]));
-    for (int b = 0; trips_on(flight, TRIP_SPEED) && b < bodies->count; b++) {
-        const double *v = bodies->velocity[b];
-        speed = fmax(speed, sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]));
-    }
-    judge_quantity(flight, TRIP_OVERLAP, overlap);
-    judge_quantity(flight, TRIP_JOINT_ERROR, error);
-    judge_quantity(flight, TRIP_SPEED, speed);
-    judge_quantity(flight, TRIP_CONTACTS, frame->contacts.count);
 }
 
 /* Metrics that came with the result, and, if one is missing, all of them. */
@@ -262,7 +232,30 @@ void ss_flight_frame(ss_flight *flight, const ss_frame *frame)
     ss_packet_add_frame(&flight->step, frame);
     flight->frame = frame;
     flight->results = 0;
-    judge_frame(flight, frame);
+
+    /* What the numbers of the frame show by themselves. */
+    const ss_bodies *bodies = &frame->bodies;
+    const ss_constraints *joints = &frame->constraints;
+    size_t count = (size_t)bodies->count;
+    judge_finite(flight, &bodies->position[0][0], 3 * count, "positions");
+    judge_finite(flight, &bodies->velocity[0][0], 6 * count, "velocities");
+    judge_finite(flight, &bodies->force[0][0], 6 * count, "forces");
+    judge_finite(flight, frame->contacts.gap, (size_t)frame->contacts.count, "gaps");
+
+    double overlap = 0, error = 0, speed = 0;
+    for (int c = 0; trips_on(flight, TRIP_OVERLAP) && c < frame->contacts.count; c++)
+        overlap = fmax(overlap, -frame->contacts.gap[c]);
+    for (int r = 0; trips_on(flight, TRIP_JOINT_ERROR) && r < joints->row_count; r++)
+        if (isinf(joints->bounds[r][0]) && isinf(joints->bounds[r][1]))
+            error = fmax(error, fabs(joints->violation[r]));
+    for (int b = 0; trips_on(flight, TRIP_SPEED) && b < bodies->count; b++) {
+        const double *v = bodies->velocity[b];
+        speed = fmax(speed, sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]));
+    }
+    judge_quantity(flight, TRIP_OVERLAP, overlap);
+    judge_quantity(flight, TRIP_JOINT_ERROR, error);
+    judge_quantity(flight, TRIP_SPEED, speed);
+    judge_quantity(flight, TRIP_CONTACTS, frame->contacts.count);
 }
 
 bool ss_flight_result(ss_flight *flight, const ss_stored_result *result, ss_error *err)

@@ -29,30 +29,28 @@ static bool look_at(const char *name, void *context, ss_error *err)
     return true;
 }
 
-static bool judge(const char *path, const survey *found, ss_format *format, ss_error *err)
-{
-    *format = found->bpmd ? SS_FORMAT_BPMD : SS_FORMAT_FCLIB;
-    if (found->bpmd || found->fclib) return true;
-    if (found->members == 0) return ss_fail(err, SS_ERROR_INPUT, "%s: an HDF5 file without contents", path);
-    return ss_fail(err, SS_ERROR_INPUT,
-                   "%s: neither BPMD (mbs_frame..., simulation_...) nor FCLIB (fclib_...); it holds%s%s",
-                   path, ss_text_get(&found->names), found->members > 5 ? " ..." : "");
-}
-
 bool ss_format_of_file(const char *path, ss_format *format, ss_error *err)
 {
     ss_h5_session session;
-    ss_h5_enter(&session);
     hid_t file;
     ss_h5_group root;
     survey found = {0};
+    ss_h5_enter(&session);
     bool good = ss_h5_open(path, INFINITY, &file, &root, err);
     if (good) {
-        good = ss_h5_each(&root, look_at, &found, err) && judge(path, &found, format, err);
+        good = ss_h5_each(&root, look_at, &found, err);
         ss_h5_leave_group(&root);
         ss_h5_close(file);
     }
-    ss_text_free(&found.names);
     ss_h5_leave(&session);
+
+    if (good) *format = found.bpmd ? SS_FORMAT_BPMD : SS_FORMAT_FCLIB;
+    if (good && found.members == 0)
+        good = ss_fail(err, SS_ERROR_INPUT, "%s: an HDF5 file without contents", path);
+    else if (good && !found.bpmd && !found.fclib)
+        good = ss_fail(err, SS_ERROR_INPUT,
+                       "%s: neither BPMD (mbs_frame..., simulation_...) nor FCLIB (fclib_...); it holds%s%s",
+                       path, ss_text_get(&found.names), found.members > 5 ? " ..." : "");
+    ss_text_free(&found.names);
     return good;
 }

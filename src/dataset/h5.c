@@ -120,16 +120,6 @@ static bool is_being_written(const char *file)
     return busy;
 }
 
-/* A ledger is easily mistaken for a recording. */
-static bool is_database(const char *file)
-{
-    char first[16] = "";
-    FILE *stream = fopen(file, "rb");
-    size_t got = stream ? fread(first, 1, sizeof first, stream) : 0;
-    if (stream) fclose(stream);
-    return got == sizeof first && memcmp(first, "SQLite format 3", sizeof first) == 0;
-}
-
 bool ss_h5_open(const char *file, double max_bytes, hid_t *file_id, ss_h5_group *root, ss_error *err)
 {
     *file_id = -1;
@@ -137,14 +127,24 @@ bool ss_h5_open(const char *file, double max_bytes, hid_t *file_id, ss_h5_group 
     if (ss_h5_partial_process(file, NULL) && is_being_written(file))
         return ss_fail(err, SS_ERROR_INPUT, "%s: is still being written, by process %ld", file,
                        ss_h5_partial_process(file, NULL));
+
     bool out_of_memory = false;
     hid_t access = access_list();
     *file_id = ss_h5_disk_read(access, &out_of_memory) ? H5Fopen(file, H5F_ACC_RDONLY, access) : -1;
     H5Pclose(access);
     if (out_of_memory) return ss_fail(err, SS_ERROR_RESOURCES, "%s: out of memory", file);
-    if (*file_id < 0)
+
+    /* A ledger is easily mistaken for a recording. */
+    if (*file_id < 0) {
+        char first[16] = "";
+        FILE *stream = fopen(file, "rb");
+        size_t got = stream ? fread(first, 1, sizeof first, stream) : 0;
+        if (stream) fclose(stream);
+        bool is_database = got == sizeof first && memcmp(first, "SQLite format 3", sizeof first) == 0;
         return ss_fail(err, SS_ERROR_INPUT, "%s: not an HDF5 file, %s", file,
-                       is_database(file) ? "but a SQLite database (a ledger?)" : "or damaged");
+                       is_database ? "but a SQLite database (a ledger?)" : "or damaged");
+    }
+
     if (open_root(*file_id, file, max_bytes, root, err)) return true;
     ss_h5_close(*file_id);
     *file_id = -1;
@@ -316,37 +316,6 @@ void ss_h5_leave_group(ss_h5_group *group)
 
 /* ---- data sets -------------------------------------------------------------------------------------- */
 
-static const char *const filter_help = "only deflate, shuffle and fletcher32 are read";
-
-static bool check_filters(const ss_h5_group *group, const char *name, hid_t creation, ss_error *err)
-{
-    int count = H5Pget_nfilters(creation);
-    if (count < 0 || count > 32) return FAIL(group, name, "its filter list is damaged");
-    for (int i = 0; i < count; i++) {
-        unsigned flags, config;
-        size_t values = 0;
-        H5Z_filter_t filter = H5Pget_filter2(creation, (unsigned)i, &flags, &values, NULL, 0, NULL, &config);
-        if (filter != H5Z_FILTER_DEFLATE && filter != H5Z_FILTER_SHUFFLE && filter != H5Z_FILTER_FLETCHER32) {
-            return FAIL(group, name, "stored with filter %d; %s", (int)filter, filter_help);
-        }
-    }
-    return true;
-}
-
-/* A chunk is read as a whole, so that a tiny data set in a huge chunk would still take the memory. */
-static bool check_chunks(const ss_h5_group *group, const char *name, hid_t creation, size_t item,
-                         ss_error *err)
-{
-    hsize_t extent[H5S_MAX_RANK];
-    int rank = H5Pget_chunk(creation, H5S_MAX_RANK, extent);
-    if (rank < 0) return FAIL(group, name, "its chunk sizes are damaged");
-    double bytes = (double)item;
-    for (int i = 0; i < rank; i++) bytes *= (double)extent[i];
-    if (bytes <= group->max_bytes) return true;
-    return fail_at(group, name, err, SS_ERROR_INPUT, "chunks of %.3g MB, over the limit of %.3g MB",
-                   bytes / 1e6, group->max_bytes / 1e6);
-}
-
 static bool check_storage(const ss_h5_group *group, const char *name, hid_t dataset, size_t item,
                           ss_error *err)
 {
@@ -354,23 +323,40 @@ static bool check_storage(const ss_h5_group *group, const char *name, hid_t data
     if (H5Dget_offset(dataset) != HADDR_UNDEF) return true;
     hid_t creation = H5Dget_create_plist(dataset);
     if (creation < 0) return FAIL(group, name, "its storage description is damaged");
-    bool good = false;
-    switch (H5Pget_layout(creation)) {
-    case H5D_COMPACT:
-        good = true;
-        break;
-    case H5D_CONTIGUOUS:
+
+    H5D_layout_t layout = H5Pget_layout(creation);
+    bool good = layout == H5D_COMPACT || layout == H5D_CHUNKED;
+    if (layout == H5D_CONTIGUOUS)
         good = H5Pget_external_count(creation) == 0 ||
                FAIL(group, name, "external storage in another file is refused");
-        break;
-    case H5D_CHUNKED:
-        good = check_filters(group, name, creation, err) && check_chunks(group, name, creation, item, err);
-        break;
-    case H5D_VIRTUAL:
+    else if (layout == H5D_VIRTUAL)
         FAIL(group, name, "a virtual data set is refused");
-        break;
-    default:
+    else if (!good)
         FAIL(group, name, "stored in an unknown layout");
+
+    if (layout == H5D_CHUNKED) {
+        int filters = H5Pget_nfilters(creation);
+        good = (filters >= 0 && filters <= 32) || FAIL(group, name, "its filter list is damaged");
+        for (int i = 0; good && i < filters; i++) {
+            unsigned flags, config;
+            size_t values = 0;
+            H5Z_filter_t filter =
+                H5Pget_filter2(creation, (unsigned)i, &flags, &values, NULL, 0, NULL, &config);
+            good = filter == H5Z_FILTER_DEFLATE || filter == H5Z_FILTER_SHUFFLE ||
+                   filter == H5Z_FILTER_FLETCHER32 ||
+                   FAIL(group, name, "stored with filter %d; only deflate, shuffle and fletcher32 are read",
+                        (int)filter);
+        }
+
+        /* A chunk is read as a whole, so that a tiny data set in a huge chunk would still take the memory. */
+        hsize_t extent[H5S_MAX_RANK];
+        int rank = good ? H5Pget_chunk(creation, H5S_MAX_RANK, extent) : 0;
+        double bytes = (double)item;
+        for (int i = 0; i < rank; i++) bytes *= (double)extent[i];
+        if (rank < 0) good = FAIL(group, name, "its chunk sizes are damaged");
+        if (good && !(bytes <= group->max_bytes))
+            good = FAIL(group, name, "chunks of %.3g MB, over the limit of %.3g MB", bytes / 1e6,
+                        group->max_bytes / 1e6);
     }
     H5Pclose(creation);
     return good;
@@ -488,55 +474,39 @@ static bool read_as(const open_dataset *dataset, hid_t memory_type, hid_t transf
     return H5Dread(dataset->id, memory_type, H5S_ALL, H5S_ALL, transfer, to) >= 0;
 }
 
-/* Integers go into the upper half of the room of the doubles, and are widened from there upwards in place. */
-static bool read_int32(const open_dataset *dataset, double *values)
-{
-    unsigned char *from = (unsigned char *)values + dataset->count * sizeof(int32_t);
-    if (!read_as(dataset, H5T_NATIVE_INT32, H5P_DEFAULT, from)) return false;
-    for (uint64_t i = 0; i < dataset->count; i++) {
-        int32_t value;
-        memcpy(&value, from + i * sizeof value, sizeof value);
-        values[i] = value;
-    }
-    return true;
-}
-
-static bool read_uint64(const open_dataset *dataset, double *values)
-{
-    if (!read_as(dataset, H5T_NATIVE_UINT64, H5P_DEFAULT, values)) return false;
-    for (uint64_t i = 0; i < dataset->count; i++) {
-        uint64_t value;
-        memcpy(&value, values + i, sizeof value);
-        values[i] = (double)value;
-    }
-    return true;
-}
-
-/* HDF5 takes and clears a buffer of 1 MB whenever it has to convert, for however few numbers. */
-static bool read_converted(const open_dataset *dataset, double *values)
-{
-    hid_t transfer = dataset->count > 1 << 16 ? -1 : H5Pcreate(H5P_DATASET_XFER);
-    if (transfer < 0) return read_as(dataset, H5T_NATIVE_DOUBLE, H5P_DEFAULT, values);
-    H5Pset_buffer(transfer, 16 * (size_t)dataset->count, NULL, NULL); // 16 bytes: the widest type we read
-    bool good = read_as(dataset, H5T_NATIVE_DOUBLE, transfer, values);
-    H5Pclose(transfer);
-    return good;
-}
-
 /* The types that all writers use are read as they are stored; only the rest is left to HDF5 to convert. */
 static bool read_numbers(const ss_h5_group *group, const char *name, const open_dataset *dataset,
                          double *values, ss_error *err)
 {
-    if (dataset->count == 0) return true;
+    uint64_t count = dataset->count;
     bool good;
-    if (H5Tequal(dataset->type, H5T_NATIVE_DOUBLE) > 0)
+    if (count == 0) return true;
+    if (H5Tequal(dataset->type, H5T_NATIVE_DOUBLE) > 0) {
         good = read_as(dataset, H5T_NATIVE_DOUBLE, H5P_DEFAULT, values);
-    else if (H5Tequal(dataset->type, H5T_NATIVE_INT32) > 0)
-        good = read_int32(dataset, values);
-    else if (H5Tequal(dataset->type, H5T_NATIVE_UINT64) > 0)
-        good = read_uint64(dataset, values);
-    else
-        good = read_converted(dataset, values);
+    } else if (H5Tequal(dataset->type, H5T_NATIVE_INT32) > 0) {
+        /* Into the upper half of the room of the doubles, and widened from there upwards in place. */
+        unsigned char *from = (unsigned char *)values + count * sizeof(int32_t);
+        good = read_as(dataset, H5T_NATIVE_INT32, H5P_DEFAULT, from);
+        for (uint64_t i = 0; good && i < count; i++) {
+            int32_t value;
+            memcpy(&value, from + i * sizeof value, sizeof value);
+            values[i] = value;
+        }
+    } else if (H5Tequal(dataset->type, H5T_NATIVE_UINT64) > 0) {
+        good = read_as(dataset, H5T_NATIVE_UINT64, H5P_DEFAULT, values);
+        for (uint64_t i = 0; good && i < count; i++) {
+            uint64_t value;
+            memcpy(&value, values + i, sizeof value);
+            values[i] = (double)value;
+        }
+    } else {
+        /* HDF5 takes and clears a buffer of 1 MB whenever it has to convert, for however few numbers. 16
+         * bytes: the widest type we read. */
+        hid_t transfer = count > 1 << 16 ? -1 : H5Pcreate(H5P_DATASET_XFER);
+        if (transfer >= 0) H5Pset_buffer(transfer, 16 * (size_t)count, NULL, NULL);
+        good = read_as(dataset, H5T_NATIVE_DOUBLE, transfer >= 0 ? transfer : H5P_DEFAULT, values);
+        if (transfer >= 0) H5Pclose(transfer);
+    }
     return good || FAIL(group, name, "its data cannot be read (damaged or cut off)");
 }
 
@@ -592,16 +562,6 @@ bool ss_h5_read_scalar(const ss_h5_group *group, const char *name, double *value
     return ss_h5_read_exactly(group, name, 1, value, err);
 }
 
-static bool to_int(const ss_h5_group *group, const char *name, uint64_t index, double value, int *integer,
-                   ss_error *err)
-{
-    if (!(value >= INT32_MIN && value <= INT32_MAX) || value != floor(value)) {
-        return FAIL(group, name, "[%llu] = %.17g is not a 32-bit integer", (unsigned long long)index, value);
-    }
-    *integer = (int)value;
-    return true;
-}
-
 bool ss_h5_read_int(const ss_h5_group *group, const char *name, int *value, ss_error *err)
 {
     return ss_h5_read_ints(group, name, 1, value, err);
@@ -613,8 +573,12 @@ bool ss_h5_read_ints(const ss_h5_group *group, const char *name, uint64_t count,
     if (!ss_h5_read(group, name, &array, err)) return false;
     bool good = array.count == count || FAIL(group, name, "has %llu numbers, %llu are needed",
                                              (unsigned long long)array.count, (unsigned long long)count);
-    for (uint64_t i = 0; good && i < count; i++)
-        good = to_int(group, name, i, array.values[i], &values[i], err);
+    for (uint64_t i = 0; good && i < count; i++) {
+        double value = array.values[i];
+        good = (value >= INT32_MIN && value <= INT32_MAX && value == floor(value)) ||
+               FAIL(group, name, "[%llu] = %.17g is not a 32-bit integer", (unsigned long long)i, value);
+        if (good) values[i] = (int)value;
+    }
     ss_h5_array_free(&array);
     return good;
 }
@@ -702,12 +666,18 @@ bool ss_h5_read_bytes(const ss_h5_group *group, const char *name, uint8_t **byte
     return good;
 }
 
-static bool read_attribute_text(hid_t attribute, char *text, size_t size)
+bool ss_h5_text_attribute_of(const ss_h5_group *group, const char *dataset, const char *name, char *text,
+                             size_t size)
 {
+    if (H5Aexists_by_name(group->id, dataset, name, H5P_DEFAULT) <= 0) return false;
+    hid_t attribute = H5Aopen_by_name(group->id, dataset, name, H5P_DEFAULT, H5P_DEFAULT);
+    if (attribute < 0) return false;
     hid_t type = H5Aget_type(attribute);
     hid_t space = H5Aget_space(attribute);
     bool one = type >= 0 && space >= 0 && H5Tget_class(type) == H5T_STRING &&
                H5Sget_simple_extent_npoints(space) == 1;
+
+    /* HDF5 itself takes the memory for a text of variable length; the others that we know are below 4 kB. */
     bool good = false;
     if (one && H5Tis_variable_str(type) > 0) {
         char *stored = NULL;
@@ -721,16 +691,6 @@ static bool read_attribute_text(hid_t attribute, char *text, size_t size)
     }
     if (space >= 0) H5Sclose(space);
     if (type >= 0) H5Tclose(type);
-    return good;
-}
-
-bool ss_h5_text_attribute_of(const ss_h5_group *group, const char *dataset, const char *name, char *text,
-                             size_t size)
-{
-    if (H5Aexists_by_name(group->id, dataset, name, H5P_DEFAULT) <= 0) return false;
-    hid_t attribute = H5Aopen_by_name(group->id, dataset, name, H5P_DEFAULT, H5P_DEFAULT);
-    if (attribute < 0) return false;
-    bool good = read_attribute_text(attribute, text, size);
     H5Aclose(attribute);
     return good;
 }

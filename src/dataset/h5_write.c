@@ -28,50 +28,29 @@ bool ss_h5_make_group(const ss_h5_group *parent, const char *name, ss_h5_group *
     return group->id >= 0 || fail_write(parent, name, err);
 }
 
-static hid_t memory_type(ss_h5_type type)
-{
-    switch (type) {
-    case SS_H5_F64:
-        return H5T_NATIVE_DOUBLE;
-    case SS_H5_I32:
-        return H5T_NATIVE_INT32;
-    case SS_H5_U64:
-        return H5T_NATIVE_UINT64;
-    case SS_H5_U8:
-        break;
-    }
-    return H5T_NATIVE_UINT8;
-}
-
-static hid_t file_type(ss_h5_type type)
-{
-    switch (type) {
-    case SS_H5_F64:
-        return H5T_IEEE_F64LE;
-    case SS_H5_I32:
-        return H5T_STD_I32LE;
-    case SS_H5_U64:
-        return H5T_STD_U64LE;
-    case SS_H5_U8:
-        break;
-    }
-    return H5T_STD_U8LE;
-}
-
 bool ss_h5_write(const ss_h5_group *group, const char *name, ss_h5_type type, int rank,
                  const uint64_t *extent, const void *values, ss_error *err)
 {
+    /* Files are little-endian, whatever the machine is. */
+    const hid_t in_memory[] = {[SS_H5_F64] = H5T_NATIVE_DOUBLE,
+                               [SS_H5_I32] = H5T_NATIVE_INT32,
+                               [SS_H5_U64] = H5T_NATIVE_UINT64,
+                               [SS_H5_U8] = H5T_NATIVE_UINT8};
+    const hid_t in_file[] = {[SS_H5_F64] = H5T_IEEE_F64LE,
+                             [SS_H5_I32] = H5T_STD_I32LE,
+                             [SS_H5_U64] = H5T_STD_U64LE,
+                             [SS_H5_U8] = H5T_STD_U8LE};
     hsize_t dimensions[8];
     bool empty = false;
     for (int i = 0; i < rank; i++) {
         dimensions[i] = extent[i];
         empty = empty || extent[i] == 0;
     }
+
     hid_t space = rank == 0 ? H5Screate(H5S_SCALAR) : H5Screate_simple(rank, dimensions, NULL);
-    hid_t dataset =
-        H5Dcreate2(group->id, name, file_type(type), space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    hid_t dataset = H5Dcreate2(group->id, name, in_file[type], space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
     bool good = dataset >= 0 &&
-                (empty || H5Dwrite(dataset, memory_type(type), H5S_ALL, H5S_ALL, H5P_DEFAULT, values) >= 0);
+                (empty || H5Dwrite(dataset, in_memory[type], H5S_ALL, H5S_ALL, H5P_DEFAULT, values) >= 0);
     if (dataset >= 0) good = H5Dclose(dataset) >= 0 && good;
     H5Sclose(space);
     return good || fail_write(group, name, err);
@@ -188,17 +167,6 @@ static void name_beside(const char *target, int attempt, char *name)
     snprintf(name, strlen(target) + NAME_ROOM, "%s.%ld-%d.partial", target, (long)getpid(), attempt);
 }
 
-/* A new file under a name that is not in use yet. */
-static int create_beside(const char *target, char *name)
-{
-    for (int attempt = 0; attempt < NAME_ATTEMPTS; attempt++) {
-        name_beside(target, attempt, name);
-        int descriptor = open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-        if (descriptor >= 0 || errno != EEXIST) return descriptor;
-    }
-    return -1;
-}
-
 char *ss_h5_directory_of(const char *path)
 {
     const char *slash = strrchr(path, '/');
@@ -252,24 +220,14 @@ static bool give_name(ss_h5_output *output, ss_error *err)
     return fail_system(output->target, "cannot be written", err);
 }
 
-/* The file that takes the place of another stays as readable as that one was. */
-static void keep_mode(int descriptor, const char *target)
-{
-    struct stat status;
-    if (stat(target, &status) == 0) (void)!fchmod(descriptor, status.st_mode & 0777);
-}
-
-/* A device, a pipe or a socket must not give its place to a file. */
-static bool check_target(const char *target, ss_error *err)
-{
-    struct stat status;
-    return stat(target, &status) != 0 || S_ISREG(status.st_mode) ||
-           ss_fail(err, SS_ERROR_RESOURCES, "%s: is not a regular file and will not be replaced", target);
-}
-
 static bool make_temporary(const char *target, bool copy_existing, ss_h5_output *output, ss_error *err)
 {
-    if (!check_target(target, err)) return false;
+    /* A device, a pipe or a socket must not give its place to a file. */
+    struct stat status;
+    bool exists = stat(target, &status) == 0;
+    if (exists && !S_ISREG(status.st_mode))
+        return ss_fail(err, SS_ERROR_RESOURCES, "%s: is not a regular file and will not be replaced", target);
+
     output->target = ss_text_copy(target);
     output->disk = ss_allocate(1, sizeof *output->disk);
     if (output->disk) output->disk->descriptor = -1;
@@ -278,19 +236,29 @@ static bool make_temporary(const char *target, bool copy_existing, ss_h5_output 
         ss_release(directory);
         return ss_fail(err, SS_ERROR_RESOURCES, "%s: out of memory", target);
     }
-    output->disk->descriptor = create_nameless(directory);
+    int descriptor = create_nameless(directory);
     ss_release(directory);
-    if (output->disk->descriptor < 0) {
+
+    /* Otherwise a new file under a name that is not in use yet. */
+    if (descriptor < 0) {
         char *name = ss_allocate(strlen(target) + NAME_ROOM, 1);
         if (!name) return ss_fail(err, SS_ERROR_RESOURCES, "%s: out of memory", target);
-        output->disk->descriptor = create_beside(target, name);
-        if (output->disk->descriptor < 0) {
+        for (int attempt = 0; descriptor < 0 && attempt < NAME_ATTEMPTS; attempt++) {
+            name_beside(target, attempt, name);
+            descriptor = open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+            if (descriptor < 0 && errno != EEXIST) break;
+        }
+        if (descriptor < 0) {
+            fail_system(target, "cannot be created", err);
             ss_release(name);
-            return fail_system(target, "cannot be created", err);
+            return false;
         }
         output->temporary = name;
     }
-    keep_mode(output->disk->descriptor, target);
+    output->disk->descriptor = descriptor;
+
+    /* The file that takes the place of another stays as readable as that one was. */
+    if (exists) (void)!fchmod(descriptor, status.st_mode & 0777);
     return !copy_existing || copy_target(output, err);
 }
 

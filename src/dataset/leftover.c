@@ -89,18 +89,14 @@ static char *name_beside(const char *target, int attempt)
     return name;
 }
 
-static bool is_same_file(const char *a, const char *b)
-{
-    struct stat first, second;
-    return stat(a, &first) == 0 && stat(b, &second) == 0 && first.st_dev == second.st_dev &&
-           first.st_ino == second.st_ino;
-}
-
 /* Gives the file its second name, unless something has that name: then false with EEXIST. A recovery that was
  * interrupted after this has left both names. */
 static bool take_name(const char *from, const char *to)
 {
-    if (is_same_file(from, to) || link(from, to) == 0) return unlink(from) == 0;
+    struct stat first, second;
+    bool same = stat(from, &first) == 0 && stat(to, &second) == 0 && first.st_dev == second.st_dev &&
+                first.st_ino == second.st_ino;
+    if (same || link(from, to) == 0) return unlink(from) == 0;
     if (errno == EEXIST) return false;
     if (access(to, F_OK) == 0) { // a file system without links
         errno = EEXIST;

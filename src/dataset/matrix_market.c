@@ -15,19 +15,6 @@ static void append_number(ss_text *text, double value)
     ss_text_append_bytes(text, digits, (size_t)ss_number_write(value, digits));
 }
 
-static void append_head(ss_text *text, const char *layout, const ss_cone *cone, const char *name)
-{
-    bool local = cone->form == SS_CONE_LOCAL;
-    ss_text_appendf(text, "%%%%MatrixMarket matrix %s real general\n", layout);
-    ss_text_appendf(text, "%% %s of a frictional contact problem, written by stickslip %s\n", name,
-                    ss_version());
-    ss_text_appendf(text, "%% %s form: %s\n", local ? "local" : "global",
-                    local ? "u = W r + V l + q, V' r + R l + s = 0"
-                          : "M v = H r + G l + f, G' v + b = 0, u = H' v + w");
-    ss_text_appendf(text, "%% %d contacts of %d components, the normal one first; %d dofs, %d equations\n",
-                    cone->contacts, cone->dimension, cone->dofs, cone->equations);
-}
-
 static void append_matrix(ss_text *text, const ss_sparse *matrix)
 {
     ss_text_appendf(text, "%d %d %d\n", matrix->rows, matrix->cols, ss_sparse_nonzeros(matrix));
@@ -62,25 +49,32 @@ static bool write_file(const char *prefix, const char *name, const ss_text *text
     return good;
 }
 
-static bool write_part(const char *prefix, const ss_fclib_part *part, const ss_cone *cone, ss_error *err)
-{
-    ss_text text = {0};
-    char name[32];
-    append_head(&text, part->cols ? "coordinate" : "array", cone, part->name);
-    if (part->cols)
-        append_matrix(&text, *ss_fclib_matrix(part, cone));
-    else
-        append_vector(&text, *ss_fclib_vector(part, cone), ss_fclib_extent(cone, part->rows));
-    snprintf(name, sizeof name, "%s.mtx", part->name);
-    bool good = write_file(prefix, name, &text, err);
-    ss_text_free(&text);
-    return good;
-}
-
 bool ss_matrix_market_write(const char *prefix, const ss_cone *cone, ss_error *err)
 {
+    bool local = cone->form == SS_CONE_LOCAL;
     for (const ss_fclib_part *part = ss_fclib_parts; part->name; part++) {
-        if (ss_fclib_has(cone, part) && !write_part(prefix, part, cone, err)) return false;
+        if (!ss_fclib_has(cone, part)) continue;
+        ss_text text = {0};
+        char name[32];
+        ss_text_appendf(&text, "%%%%MatrixMarket matrix %s real general\n",
+                        part->cols ? "coordinate" : "array");
+        ss_text_appendf(&text, "%% %s of a frictional contact problem, written by stickslip %s\n", part->name,
+                        ss_version());
+        ss_text_appendf(&text, "%% %s form: %s\n", local ? "local" : "global",
+                        local ? "u = W r + V l + q, V' r + R l + s = 0"
+                              : "M v = H r + G l + f, G' v + b = 0, u = H' v + w");
+        ss_text_appendf(&text,
+                        "%% %d contacts of %d components, the normal one first; %d dofs, %d equations\n",
+                        cone->contacts, cone->dimension, cone->dofs, cone->equations);
+        if (part->cols)
+            append_matrix(&text, *ss_fclib_matrix(part, cone));
+        else
+            append_vector(&text, *ss_fclib_vector(part, cone), ss_fclib_extent(cone, part->rows));
+
+        snprintf(name, sizeof name, "%s.mtx", part->name);
+        bool good = write_file(prefix, name, &text, err);
+        ss_text_free(&text);
+        if (!good) return false;
     }
     return true;
 }

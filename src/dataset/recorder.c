@@ -48,35 +48,29 @@ static bool refuse(ss_recorder *recorder, ss_error_code code, const char *format
 
 /* ---- growing arrays -------------------------------------------------------------------------------- */
 
-static bool is_recorded(const ss_field *field)
-{
-    static const char *const extras[] = {"t_u", "restitution", "mu_r"};
-    for (size_t i = 0; i < sizeof extras / sizeof extras[0]; i++)
-        if (strcmp(field->name, extras[i]) == 0) return true;
-    if (strcmp(field->group, "subcontacts") == 0) return strcmp(field->name, "surface_velocities") != 0;
-    return !field->optional || field->per == SS_PER_FURTHER;
-}
-
-static bool grow_field(const ss_field *field, ss_frame *frame, int room)
-{
-    size_t item = (size_t)field->width * ss_field_element_size(field);
-    void *old = ss_field_data(field, frame), *grown = ss_allocate((size_t)room, item);
-    if (!grown) return false;
-    if (old) memcpy(grown, old, (size_t)ss_field_items(field, frame) * item);
-    ss_release(old);
-    memcpy((char *)frame + field->offset, &grown, sizeof grown);
-    return true;
-}
-
+/* All arrays of a kind that a recorder fills; the other optional ones stay NULL. */
 static bool grow(ss_recorder *recorder, ss_field_per per, int needed)
 {
+    ss_frame *frame = &recorder->frame;
     int doubled = recorder->room[per] > INT_MAX / 2 ? INT_MAX : 2 * recorder->room[per];
     int room = needed > doubled ? needed : doubled;
     if (room < 64) room = 64;
-    for (int f = 0; f < ss_field_count; f++)
-        if (ss_fields[f].per == per && is_recorded(&ss_fields[f]) &&
-            !grow_field(&ss_fields[f], &recorder->frame, room))
-            return refuse(recorder, SS_ERROR_RESOURCES, "no memory for %d items per frame", room);
+    for (int f = 0; f < ss_field_count; f++) {
+        const ss_field *field = &ss_fields[f];
+        bool extra = strcmp(field->name, "t_u") == 0 || strcmp(field->name, "restitution") == 0 ||
+                     strcmp(field->name, "mu_r") == 0;
+        bool filled = strcmp(field->group, "subcontacts") == 0
+                          ? strcmp(field->name, "surface_velocities") != 0
+                          : !field->optional || field->per == SS_PER_FURTHER;
+        if (field->per != per || (!extra && !filled)) continue;
+
+        size_t item = (size_t)field->width * ss_field_element_size(field);
+        void *old = ss_field_data(field, frame), *grown = ss_allocate((size_t)room, item);
+        if (!grown) return refuse(recorder, SS_ERROR_RESOURCES, "no memory for %d items per frame", room);
+        if (old) memcpy(grown, old, (size_t)ss_field_items(field, frame) * item);
+        ss_release(old);
+        memcpy((char *)frame + field->offset, &grown, sizeof grown);
+    }
     recorder->room[per] = room;
     return true;
 }
@@ -237,31 +231,40 @@ int ss_recorder_body(ss_recorder *recorder, double mass, const double position[3
 }
 
 /* R I R'. An unsymmetric tensor stays so, for the check of the frame to find. */
-static void rotate_inertia(const double quaternion[4], const double local[9], double world[9])
-{
-    ss_mat3 R = ss_quat_to_matrix(ss_quat_load(quaternion)), I = ss_mat3_load(local);
-    bool symmetric = local[1] == local[3] && local[2] == local[6] && local[5] == local[7];
-    ss_mat3 rotated = symmetric ? ss_mat3_rotate_tensor(R, I)
-                                : ss_mat3_multiply(ss_mat3_multiply(R, I), ss_mat3_transpose(R));
-    ss_mat3_store(rotated, world);
-}
-
 int ss_recorder_body_local(ss_recorder *recorder, double mass, const double position[3],
                            const double quaternion[4], const double inertia[9], const double velocity[6],
                            const double force[6])
 {
     double world[9];
-    if (quaternion && inertia) rotate_inertia(quaternion, inertia, world);
+    if (quaternion && inertia) {
+        ss_mat3 R = ss_quat_to_matrix(ss_quat_load(quaternion)), I = ss_mat3_load(inertia);
+        bool symmetric = inertia[1] == inertia[3] && inertia[2] == inertia[6] && inertia[5] == inertia[7];
+        ss_mat3 rotated = symmetric ? ss_mat3_rotate_tensor(R, I)
+                                    : ss_mat3_multiply(ss_mat3_multiply(R, I), ss_mat3_transpose(R));
+        ss_mat3_store(rotated, world);
+    }
     return ss_recorder_body(recorder, mass, position, quaternion, quaternion && inertia ? world : NULL,
                             velocity, force);
 }
 
 /* ---- joints and contacts --------------------------------------------------------------------------- */
 
-static void copy_rows(ss_constraints *joints, int rows, const double *jacobian, const double *violation,
-                      const double *time_derivative, const double *bounds)
+int ss_recorder_joint(ss_recorder *recorder, int a, int b, int rows, const double *jacobian,
+                      const double *violation, const double *time_derivative, const double *bounds)
 {
-    int first = joints->row_count;
+    ss_constraints *joints = &recorder->frame.constraints;
+    int j = joints->count, first = joints->row_count;
+    if (!make_room(recorder, SS_PER_CONSTRAINT, j, 1)) return j;
+    if (rows < 1 || !jacobian || !violation) {
+        refuse(recorder, SS_ERROR_USAGE, "joint %d: %s", j, rows < 1 ? "it has no row" : "an array is NULL");
+        return j;
+    }
+    if (!make_room(recorder, SS_PER_ROW, first, rows)) return j;
+    joints->pair[j][0] = a;
+    joints->pair[j][1] = b;
+    joints->rows[j] = rows;
+
+    /* Rows that say no more are equations: they do not depend on time and have no bounds. */
     memcpy(joints->jacobian[first], jacobian, (size_t)rows * sizeof joints->jacobian[0]);
     memcpy(&joints->violation[first], violation, (size_t)rows * sizeof(double));
     for (int r = 0; r < rows; r++) {
@@ -269,23 +272,6 @@ static void copy_rows(ss_constraints *joints, int rows, const double *jacobian, 
         joints->bounds[first + r][0] = bounds ? bounds[2 * r] : -INFINITY;
         joints->bounds[first + r][1] = bounds ? bounds[2 * r + 1] : INFINITY;
     }
-}
-
-int ss_recorder_joint(ss_recorder *recorder, int a, int b, int rows, const double *jacobian,
-                      const double *violation, const double *time_derivative, const double *bounds)
-{
-    ss_constraints *joints = &recorder->frame.constraints;
-    int j = joints->count;
-    if (!make_room(recorder, SS_PER_CONSTRAINT, j, 1)) return j;
-    if (rows < 1 || !jacobian || !violation) {
-        refuse(recorder, SS_ERROR_USAGE, "joint %d: %s", j, rows < 1 ? "it has no row" : "an array is NULL");
-        return j;
-    }
-    if (!make_room(recorder, SS_PER_ROW, joints->row_count, rows)) return j;
-    joints->pair[j][0] = a;
-    joints->pair[j][1] = b;
-    joints->rows[j] = rows;
-    copy_rows(joints, rows, jacobian, violation, time_derivative, bounds);
     joints->row_count += rows;
     joints->count++;
     return j;
@@ -350,15 +336,6 @@ int ss_recorder_contact(ss_recorder *recorder, int a, int b, const double point[
     return c;
 }
 
-static void set_tangent(ss_recorder *recorder, const double tangent[3])
-{
-    ss_contacts *contacts = &recorder->frame.contacts;
-    for (int c = 0; !recorder->has_tangents && c < contacts->count; c++)
-        set_default_tangent(&recorder->frame, c);
-    recorder->has_tangents = true;
-    memcpy(contacts->tangent[contacts->count - 1], tangent, sizeof contacts->tangent[0]);
-}
-
 /* Not a number is passed on, so that the check of the frame refuses it. */
 static bool is_given(double value)
 {
@@ -374,11 +351,18 @@ void ss_recorder_contact_extras(ss_recorder *recorder, const double tangent[3], 
         refuse(recorder, SS_ERROR_USAGE, "extras without a contact");
         return;
     }
-    int c = contacts->count - 1;
-    if (tangent) set_tangent(recorder, tangent);
-    if (is_given(mu_v)) contacts->mu[c][1] = mu_v;
-    if (is_given(restitution)) contacts->restitution[c] = restitution;
-    if (is_given(mu_rolling)) contacts->mu_rolling[c] = mu_rolling;
+
+    /* The first tangent of a frame gives one to the contacts before it too. */
+    int last = contacts->count - 1;
+    if (tangent) {
+        for (int c = 0; !recorder->has_tangents && c < contacts->count; c++)
+            set_default_tangent(&recorder->frame, c);
+        recorder->has_tangents = true;
+        memcpy(contacts->tangent[last], tangent, sizeof contacts->tangent[last]);
+    }
+    if (is_given(mu_v)) contacts->mu[last][1] = mu_v;
+    if (is_given(restitution)) contacts->restitution[last] = restitution;
+    if (is_given(mu_rolling)) contacts->mu_rolling[last] = mu_rolling;
     recorder->has_restitution |= is_given(restitution);
     recorder->has_rolling |= is_given(mu_rolling);
 }
@@ -459,20 +443,15 @@ static bool make_scenery_room(ss_recorder *recorder)
     return true;
 }
 
-static bool is_pose(const double position[3], const double quaternion[4])
-{
-    double length = ss_quat_norm(ss_quat_load(quaternion));
-    return isfinite(position[0]) && isfinite(position[1]) && isfinite(position[2]) &&
-           fabs(length - 1.0) <= 1e-6;
-}
-
 int ss_recorder_scenery(ss_recorder *recorder, const double position[3], const double quaternion[4])
 {
     ss_scenery *scenery = &recorder->scenery;
     int piece = scenery->count;
     if (!recorder->inside) refuse(recorder, SS_ERROR_USAGE, "something was added outside of a frame");
     if (recorder->trouble.code != SS_OK) return piece;
-    if (!position || !quaternion || !is_pose(position, quaternion)) {
+    bool is_pose = position && quaternion && isfinite(position[0]) && isfinite(position[1]) &&
+                   isfinite(position[2]) && fabs(ss_quat_norm(ss_quat_load(quaternion)) - 1.0) <= 1e-6;
+    if (!is_pose) {
         refuse(recorder, SS_ERROR_USAGE, "scenery %d: needs a position and a quaternion of length 1", piece);
     } else if (!make_scenery_room(recorder)) {
         refuse(recorder, SS_ERROR_RESOURCES, "no memory for scenery");
@@ -495,47 +474,43 @@ static bool copy_numbers(const double *from, int items, size_t width, void *to)
     return copy != NULL;
 }
 
-static bool make_result_room(ss_recorder *recorder)
-{
-    if (recorder->result_count < recorder->result_room) return true;
-    int room = 2 * recorder->result_room + 1;
-    recorded_result *grown = ss_allocate((size_t)room, sizeof *grown);
-    if (!grown) return false;
-    if (recorder->results) memcpy(grown, recorder->results, (size_t)recorder->result_count * sizeof *grown);
-    ss_release(recorder->results);
-    recorder->results = grown;
-    recorder->result_room = room;
-    return true;
-}
-
-static bool is_new_solver(const ss_recorder *recorder, const char *solver)
-{
-    for (int r = 0; r < recorder->result_count; r++)
-        if (strcmp(recorder->results[r].solver, solver) == 0) return false;
-    return true;
-}
-
 void ss_recorder_result(ss_recorder *recorder, const char *solver, const double *velocities,
                         const double *lambda, const double *normal, const double *tangent)
 {
     if (recorder->trouble.code != SS_OK) return;
-    if (!recorder->inside || !ss_writer_is_name(solver) || !is_new_solver(recorder, solver)) {
+    bool usable = recorder->inside && ss_writer_is_name(solver);
+    for (int r = 0; usable && r < recorder->result_count; r++)
+        usable = strcmp(recorder->results[r].solver, solver) != 0;
+    if (!usable) {
         refuse(recorder, SS_ERROR_USAGE, "a result needs a frame and a solver name that is not used yet");
         return;
     }
+
+    int count = recorder->result_count;
+    if (count == recorder->result_room) {
+        int room = 2 * count + 1;
+        recorded_result *grown = ss_allocate((size_t)room, sizeof *grown);
+        if (!grown) {
+            refuse(recorder, SS_ERROR_RESOURCES, "no memory for a result");
+            return;
+        }
+        if (recorder->results) memcpy(grown, recorder->results, (size_t)count * sizeof *grown);
+        ss_release(recorder->results);
+        recorder->results = grown;
+        recorder->result_room = room;
+    }
+
+    /* Freed with the others, also when incomplete. */
     const ss_frame *frame = &recorder->frame;
     int bodies = frame->bodies.count, rows = frame->constraints.row_count, contacts = frame->contacts.count;
-    recorded_result result = {.answer = {.bodies = bodies, .rows = rows, .contacts = contacts}};
-    bool ok = make_result_room(recorder);
-    if (ok) {
-        result.solver = ss_text_copy(solver);
-        ok = result.solver && copy_numbers(velocities, bodies, 6, &result.answer.velocity) &&
-             copy_numbers(lambda, rows, 1, &result.answer.row_impulse) &&
-             copy_numbers(normal, contacts, 1, &result.answer.normal_impulse) &&
-             copy_numbers(tangent, contacts, 3, &result.answer.friction_impulse);
-        recorder->results[recorder->result_count++] = result; // freed with the others, also when incomplete
-    }
-    if (!ok) refuse(recorder, SS_ERROR_RESOURCES, "no memory for a result");
+    recorded_result *result = &recorder->results[recorder->result_count++];
+    *result = (recorded_result){.solver = ss_text_copy(solver),
+                                .answer = {.bodies = bodies, .rows = rows, .contacts = contacts}};
+    if (!result->solver || !copy_numbers(velocities, bodies, 6, &result->answer.velocity) ||
+        !copy_numbers(lambda, rows, 1, &result->answer.row_impulse) ||
+        !copy_numbers(normal, contacts, 1, &result->answer.normal_impulse) ||
+        !copy_numbers(tangent, contacts, 3, &result->answer.friction_impulse))
+        refuse(recorder, SS_ERROR_RESOURCES, "no memory for a result");
 }
 
 void ss_recorder_result_alternatives(ss_recorder *recorder, const int32_t *selection, const double *normal,
@@ -597,36 +572,22 @@ static bool results_fit(ss_recorder *recorder)
 
 /* ---- writing --------------------------------------------------------------------------------------- */
 
-/* The frame as it goes to the file: extras that no contact has are left out. */
-static ss_frame view_of(const ss_recorder *recorder)
-{
-    ss_frame view = recorder->frame;
-    if (!recorder->has_tangents) view.contacts.tangent = NULL;
-    if (!recorder->has_restitution) view.contacts.restitution = NULL;
-    if (!recorder->has_rolling) view.contacts.mu_rolling = NULL;
-    if (view.subcontacts.groups == 0) view.subcontacts = (ss_subcontacts){0};
-    return view;
-}
-
-/* The first fault of a frame, and how many more there are. */
-static void refuse_faulty(ss_recorder *recorder, const ss_findings *findings)
-{
-    size_t more = findings->count_of[SS_FINDING_FAULT] - 1;
-    char others[40] = "";
-    if (more > 0) snprintf(others, sizeof others, " (and %zu more)", more);
-    for (size_t i = 0; i < findings->count; i++)
-        if (findings->items[i].kind == SS_FINDING_FAULT)
-            refuse(recorder, SS_ERROR_INPUT, "%s: %s%s", findings->items[i].place, findings->items[i].message,
-                   others);
-    // unless the place was told
-    refuse(recorder, SS_ERROR_RESOURCES, "faulty; out of memory for the details");
-}
-
+/* Refuses a faulty frame with its first fault, and says how many more there are. */
 static bool check(ss_recorder *recorder, const ss_frame *frame)
 {
     ss_findings findings = {.limit = 1};
     bool ok = ss_frame_check(frame, "", &findings);
-    if (!ok) refuse_faulty(recorder, &findings);
+    if (!ok) {
+        size_t more = findings.count_of[SS_FINDING_FAULT] - 1;
+        char others[40] = "";
+        if (more > 0) snprintf(others, sizeof others, " (and %zu more)", more);
+        for (size_t i = 0; i < findings.count; i++)
+            if (findings.items[i].kind == SS_FINDING_FAULT)
+                refuse(recorder, SS_ERROR_INPUT, "%s: %s%s", findings.items[i].place,
+                       findings.items[i].message, others);
+        // the first refusal counts
+        refuse(recorder, SS_ERROR_RESOURCES, "faulty; out of memory for the details");
+    }
     ss_findings_free(&findings);
     return ok;
 }
@@ -651,19 +612,24 @@ static bool write_all(ss_recorder *recorder, const ss_frame *frame, ss_error *er
 
 bool ss_recorder_end(ss_recorder *recorder, ss_error *err)
 {
-    ss_frame view = view_of(recorder);
+    /* The frame as it goes to the file: extras that no contact has are left out. */
+    ss_frame view = recorder->frame;
+    if (!recorder->has_tangents) view.contacts.tangent = NULL;
+    if (!recorder->has_restitution) view.contacts.restitution = NULL;
+    if (!recorder->has_rolling) view.contacts.mu_rolling = NULL;
+    if (view.subcontacts.groups == 0) view.subcontacts = (ss_subcontacts){0};
+
     if (!recorder->inside) refuse(recorder, SS_ERROR_USAGE, "ended without a begin");
     bool ok = recorder->trouble.code == SS_OK && results_fit(recorder) && check(recorder, &view);
     ss_error trouble = recorder->trouble;
     recorder->trouble = (ss_error){0};
     recorder->inside = false;
-    if (!ok) {
-        // a step that cannot be recorded is what a flight recorder is there for
-        char reason[200];
-        snprintf(reason, sizeof reason, "the next frame was rejected: %.160s", trouble.message);
-        if (trouble.code == SS_ERROR_INPUT && !ss_writer_trip(recorder->writer, reason, err)) return false;
-        return ss_fail(err, trouble.code, "%s: frame %d: %s", recorder->path, recorder->begun_count,
-                       trouble.message);
-    }
-    return write_all(recorder, &view, err);
+    if (ok) return write_all(recorder, &view, err);
+
+    /* A step that cannot be recorded is what a flight recorder is there for. */
+    char reason[200];
+    snprintf(reason, sizeof reason, "the next frame was rejected: %.160s", trouble.message);
+    if (trouble.code == SS_ERROR_INPUT && !ss_writer_trip(recorder->writer, reason, err)) return false;
+    return ss_fail(err, trouble.code, "%s: frame %d: %s", recorder->path, recorder->begun_count,
+                   trouble.message);
 }

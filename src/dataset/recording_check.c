@@ -527,22 +527,6 @@ static bool check_gaps(ss_recording_check *check, const ss_stored_result *result
     return good;
 }
 
-/* The contact of `now` between the same bodies whose point is nearest; -1 if none is near. */
-static int same_contact(const ss_recording_check *check, int c, double arm)
-{
-    const ss_frame *before = check->before, *now = check->now;
-    int best = -1;
-    double nearest = 0.05 * arm; // corners of a body are farther apart
-    ss_vec3 point = ss_vec3_load(before->contacts.point[c]);
-    for (int i = 0; i < now->contacts.count; i++) {
-        if (memcmp(now->contacts.pair[i], before->contacts.pair[c], sizeof now->contacts.pair[i]) != 0)
-            continue;
-        double distance = ss_vec3_norm(ss_vec3_subtract(ss_vec3_load(now->contacts.point[i]), point));
-        if (distance < nearest) nearest = distance, best = i;
-    }
-    return best;
-}
-
 /* Successive frames with the same bodies: gaps change as the bodies move. `after`: velocities of the step. */
 static bool check_gap_changes(ss_recording_check *check, const double (*after)[6])
 {
@@ -551,12 +535,25 @@ static bool check_gap_changes(ss_recording_check *check, const double (*after)[6
     if (contacts > MOST_FOLLOWED || now->contacts.count > MOST_FOLLOWED || now->bodies.count != count ||
         memcmp(before->bodies.id, now->bodies.id, (size_t)count * sizeof *now->bodies.id) != 0)
         return true;
+
     bool good = true;
     for (int c = 0; good && c < contacts; c++) {
         double arm = 0.0, way = before->h * opening_speed(before, c, after, &arm);
         if (!(fabs(way) > 10.0 * GAP_SHARE * arm && fabs(way) < 0.05 * arm)) continue;
-        int next = same_contact(check, c, arm);
+
+        /* The contact of `now` between the same bodies whose point is nearest, if one is near: corners of a
+         * body are farther apart than that. */
+        int next = -1;
+        double nearest = 0.05 * arm;
+        ss_vec3 point = ss_vec3_load(before->contacts.point[c]);
+        for (int i = 0; i < now->contacts.count; i++) {
+            if (memcmp(now->contacts.pair[i], before->contacts.pair[c], sizeof now->contacts.pair[i]) != 0)
+                continue;
+            double distance = ss_vec3_norm(ss_vec3_subtract(ss_vec3_load(now->contacts.point[i]), point));
+            if (distance < nearest) nearest = distance, next = i;
+        }
         if (next < 0) continue;
+
         double change = now->contacts.gap[next] - before->contacts.gap[c];
         check->depth_against += fabs(change - way) < TURNED * fabs(way);
         if (fabs(change + way) < TURNED * fabs(way))

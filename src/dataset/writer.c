@@ -119,23 +119,19 @@ static bool go_on(ss_writer *writer, ss_error *err)
            ss_h5_each(&writer->simulation, note_number, writer, err);
 }
 
-static bool begin_frame(ss_writer *writer, ss_error *err)
+static bool add_frame(ss_writer *writer, const ss_frame *frame, ss_error *err)
 {
     bool flat = writer->layout == SS_LAYOUT_FLAT;
+    writer->bodies = frame->bodies.count;
+    writer->rows = frame->constraints.row_count;
+    writer->contacts = frame->contacts.count;
     if (!flat && writer->simulation.id < 0 && !begin_simulation(writer, NULL, err)) return false;
+
     ss_h5_leave_group(&writer->frame);
     char name[32];
     return next_name(writer, "mbs_frame", &writer->last_frame, name, sizeof name, err) &&
            ss_h5_make_group(flat ? &writer->output.root : &writer->simulation, name, &writer->frame, err) &&
-           (!flat || put_mark(&writer->frame, err));
-}
-
-static bool add_frame(ss_writer *writer, const ss_frame *frame, ss_error *err)
-{
-    writer->bodies = frame->bodies.count;
-    writer->rows = frame->constraints.row_count;
-    writer->contacts = frame->contacts.count;
-    return begin_frame(writer, err) &&
+           (!flat || put_mark(&writer->frame, err)) &&
            ss_writer_put_frame(&writer->frame, frame, writer->layout, &writer->scratch, err);
 }
 
@@ -166,16 +162,6 @@ static bool result_fits(const ss_writer *writer, const ss_stored_result *result,
 
 /* ---- life ------------------------------------------------------------------------------------------ */
 
-/* A file without frames becomes ours; in another's we only mark what we add. */
-static bool look_around(ss_writer *writer, ss_error *err)
-{
-    const ss_h5_group *root = &writer->output.root;
-    if (!ss_h5_each(root, note_number, writer, err)) return false;
-    char text[8];
-    bool marked = ss_h5_text_attribute(root, SS_BPMD_MARK, text, sizeof text);
-    return writer->occupied || marked || (put_mark(root, err) && put_writer(root, err));
-}
-
 ss_writer *ss_writer_open(const char *path, ss_layout layout, bool append, ss_error *err)
 {
     ss_writer *writer = ss_allocate(1, sizeof *writer);
@@ -186,10 +172,16 @@ ss_writer *ss_writer_open(const char *path, ss_layout layout, bool append, ss_er
     writer->layout = layout;
     writer->simulation.id = writer->frame.id = -1;
     const double no_limit = 0x1p62; // nothing is read but names
+    const ss_h5_group *root = &writer->output.root;
+    char text[8];
     ss_h5_session session;
     ss_h5_enter_to_write(&session);
     bool opened = ss_h5_output_open(path, append, no_limit, &writer->output, err);
-    bool ok = opened && look_around(writer, err);
+
+    /* A file without frames becomes ours; in another's we only mark what we add. */
+    bool ok = opened && ss_h5_each(root, note_number, writer, err);
+    if (ok && !writer->occupied && !ss_h5_text_attribute(root, SS_BPMD_MARK, text, sizeof text))
+        ok = put_mark(root, err) && put_writer(root, err);
     if (opened && !ok) ss_h5_output_discard(&writer->output);
     ss_h5_leave(&session);
     if (ok) return writer;
@@ -504,36 +496,30 @@ bool ss_writer_note(ss_writer *writer, const char *text, ss_error *err)
     return true;
 }
 
-static bool may_have_shapes(ss_writer *writer, ss_error *err)
-{
-    bool has = writer->simulation.id >= 0 && ss_h5_has(&writer->simulation, "shapes");
-    return !has || ss_fail(err, SS_ERROR_USAGE, "%s: %s: already has shapes", writer->output.target,
-                           writer->simulation.path);
-}
-
-static bool add_shapes(ss_writer *writer, const ss_writer_shape_columns *columns, ss_error *err)
-{
-    return (writer->simulation.id >= 0 || begin_simulation(writer, NULL, err)) &&
-           ss_writer_put_shapes(&writer->simulation, columns, err);
-}
-
 static bool put_shapes(ss_writer *writer, const ss_stored_shape *shapes, int count, bool replace,
                        ss_error *err)
 {
+    const ss_h5_group *simulation = &writer->simulation;
     ss_writer_shape_columns columns;
     if (spoiled(writer, err)) return false;
     if (writer->layout == SS_LAYOUT_FLAT || count == 0) return true;
     if (!ss_writer_gather_shapes(shapes, count, writer->output.target, &columns, err)) return false;
+
     ss_error trouble = {0};
     ss_h5_session session;
     ss_h5_enter_to_write(&session);
-    if (replace && writer->simulation.id >= 0 && ss_h5_has(&writer->simulation, "shapes"))
-        H5Ldelete(writer->simulation.id, "shapes", H5P_DEFAULT);
-    bool allowed = may_have_shapes(writer, err);
-    bool ok = allowed && add_shapes(writer, &columns, &trouble) && note_work(writer, &trouble);
+    bool there = simulation->id >= 0 && ss_h5_has(simulation, "shapes");
+    if (there && replace) {
+        H5Ldelete(simulation->id, "shapes", H5P_DEFAULT);
+        there = ss_h5_has(simulation, "shapes");
+    }
+    if (there)
+        ss_fail(err, SS_ERROR_USAGE, "%s: %s: already has shapes", writer->output.target, simulation->path);
+    bool ok = !there && (simulation->id >= 0 || begin_simulation(writer, NULL, &trouble)) &&
+              ss_writer_put_shapes(simulation, &columns, &trouble) && note_work(writer, &trouble);
     ss_h5_leave(&session);
     ss_writer_shape_columns_free(&columns);
-    return ok || (allowed && keep_trouble(writer, &trouble, err));
+    return ok || (!there && keep_trouble(writer, &trouble, err));
 }
 
 bool ss_writer_shapes(ss_writer *writer, const ss_stored_shape *shapes, int count, ss_error *err)

@@ -6,26 +6,6 @@
 
 #include <math.h>
 
-static bool put_text(const ss_h5_group *group, const char *name, const char *text, ss_error *err)
-{
-    return !text || ss_h5_write_text(group, name, text, err);
-}
-
-static bool put_texts(const ss_h5_group *group, const ss_manifest *manifest, ss_error *err)
-{
-    return put_text(group, "toolkit", manifest->toolkit, err) &&
-           put_text(group, "title", manifest->title, err) &&
-           put_text(group, "description", manifest->description, err) &&
-           put_text(group, "author", manifest->author, err) && put_text(group, "date", manifest->date, err) &&
-           put_text(group, "url", manifest->url, err) && put_text(group, "keywords", manifest->keywords, err);
-}
-
-static bool put_gravity(const ss_h5_group *group, const double gravity[3], ss_error *err)
-{
-    if (isnan(gravity[0]) || isnan(gravity[1]) || isnan(gravity[2])) return true;
-    return ss_h5_write_table(group, "gravity", SS_H5_F64, 3, 1, gravity, err);
-}
-
 /* HDF5's own convention for pictures, so that viewers show one. */
 static bool put_image(const ss_h5_group *group, const ss_manifest *manifest, ss_error *err)
 {
@@ -64,18 +44,26 @@ static bool put_units(const ss_h5_group *group, ss_error *err)
     return ok;
 }
 
-static bool fill_manifest(const ss_h5_group *group, const ss_manifest *manifest, ss_error *err)
-{
-    return (!manifest || (put_texts(group, manifest, err) && put_gravity(group, manifest->gravity, err) &&
-                          put_image(group, manifest, err))) &&
-           put_units(group, err) && ss_h5_write_text_attribute(group, "array_order", "C (row-major)", err);
-}
-
 bool ss_writer_put_manifest(const ss_h5_group *simulation, const ss_manifest *manifest, ss_error *err)
 {
+    static const ss_manifest nothing = {.gravity = {NAN, NAN, NAN}};
+    const ss_manifest *from = manifest ? manifest : &nothing;
+    const struct {
+        const char *name, *text;
+    } texts[] = {{"toolkit", from->toolkit},  {"title", from->title}, {"description", from->description},
+                 {"author", from->author},    {"date", from->date},   {"url", from->url},
+                 {"keywords", from->keywords}};
+    const double *gravity = from->gravity;
     ss_h5_group group;
     if (!ss_h5_make_group(simulation, "manifest", &group, err)) return false;
-    bool ok = fill_manifest(&group, manifest, err);
+
+    bool ok = true;
+    for (int i = 0; ok && i < 7; i++)
+        if (texts[i].text) ok = ss_h5_write_text(&group, texts[i].name, texts[i].text, err);
+    if (ok && !isnan(gravity[0]) && !isnan(gravity[1]) && !isnan(gravity[2]))
+        ok = ss_h5_write_table(&group, "gravity", SS_H5_F64, 3, 1, gravity, err);
+    ok = ok && put_image(&group, from, err) && put_units(&group, err) &&
+         ss_h5_write_text_attribute(&group, "array_order", "C (row-major)", err);
     ss_h5_leave_group(&group);
     return ok;
 }

@@ -24,10 +24,12 @@ static bool put_impulses(const ss_h5_group *group, const char *name, int items, 
            ss_h5_mark(group, name, "unit", "impulse", err);
 }
 
-/* Which alternatives were selected, and the impulses of points that are not contacts. Nothing, where the
- * frame was solved as an ordinary one. */
-static bool put_selection(const ss_h5_group *group, const ss_answer *answer, ss_error *err)
+static bool put_answer(const ss_h5_group *group, const ss_answer *answer, ss_error *err)
 {
+    if (!answer) return true;
+
+    /* Which alternatives were selected, and the impulses of points that are not contacts. Nothing, where the
+     * frame was solved as an ordinary one. */
     bool selects = false, carries = false;
     for (int g = 0; g < answer->groups; g++) selects |= answer->selection[g] >= 0;
     for (int r = 0; answer->sub_normal_impulse && r < answer->subcontacts; r++)
@@ -35,16 +37,12 @@ static bool put_selection(const ss_h5_group *group, const ss_answer *answer, ss_
     if (selects && !ss_h5_write_table(group, "selection", SS_H5_I32, (uint64_t)answer->groups, 1,
                                       answer->selection, err))
         return false;
-    return (!selects && !carries) ||
-           (put_impulses(group, "sub_normal", answer->subcontacts, 1, answer->sub_normal_impulse, err) &&
-            put_impulses(group, "sub_tangent", answer->subcontacts, 3, answer->sub_friction_impulse, err) &&
-            put_impulses(group, "sub_rolling", answer->subcontacts, 3, answer->sub_rolling_impulse, err));
-}
+    if ((selects || carries) &&
+        (!put_impulses(group, "sub_normal", answer->subcontacts, 1, answer->sub_normal_impulse, err) ||
+         !put_impulses(group, "sub_tangent", answer->subcontacts, 3, answer->sub_friction_impulse, err) ||
+         !put_impulses(group, "sub_rolling", answer->subcontacts, 3, answer->sub_rolling_impulse, err)))
+        return false;
 
-static bool put_answer(const ss_h5_group *group, const ss_answer *answer, ss_error *err)
-{
-    if (!answer) return true;
-    if (!put_selection(group, answer, err)) return false;
     bool in_coordinates = answer->coordinates > 0 && !isnan(answer->generalized_velocity[0]);
     return put_array(group, "velocities", answer->bodies, 6, 1, answer->velocity, err) &&
            (!in_coordinates || put_array(group, "generalized_velocities", answer->coordinates, 1, 1,
@@ -58,15 +56,6 @@ static bool put_answer(const ss_h5_group *group, const ss_answer *answer, ss_err
 static bool put_known_number(const ss_h5_group *group, const char *name, double value, ss_error *err)
 {
     return isnan(value) || ss_h5_write(group, name, SS_H5_F64, 0, NULL, &value, err);
-}
-
-static bool put_run(const ss_h5_group *group, const ss_stored_result *result, ss_error *err)
-{
-    int32_t iterations = result->iterations;
-    return put_array(group, "errors", result->error_count, 1, 1, result->errors, err) &&
-           (iterations < 0 || ss_h5_write(group, "iterations", SS_H5_I32, 0, NULL, &iterations, err)) &&
-           put_known_number(group, "error", result->error, err) &&
-           put_known_number(group, "time", result->seconds, err);
 }
 
 static bool put_measures(const ss_h5_group *group, const ss_stored_result *result, ss_error *err)
@@ -86,32 +75,28 @@ static bool put_measures(const ss_h5_group *group, const ss_stored_result *resul
     return ok;
 }
 
-/* The rules the answer was made by, as attributes of its group. */
-static bool put_rules(const ss_h5_group *group, const ss_stored_result *result, ss_error *err)
-{
-    return (!result->formulation ||
-            ss_h5_write_text_attribute(group, "formulation", result->formulation, err)) &&
-           (!result->with || ss_h5_write_text_attribute(group, "with", result->with, err));
-}
-
-static bool put_solver(const ss_h5_group *solver_data, const ss_stored_result *result, ss_error *err)
-{
-    ss_h5_group group;
-    if (!ss_h5_make_group(solver_data, result->solver, &group, err)) return false;
-    bool ok = put_rules(&group, result, err) && put_answer(&group, result->answer, err) &&
-              put_run(&group, result, err) && put_measures(&group, result, err);
-    ss_h5_leave_group(&group);
-    return ok;
-}
-
 bool ss_writer_put_result(const ss_h5_group *frame, const ss_stored_result *result, ss_error *err)
 {
-    ss_h5_group solver_data;
-    bool opened = ss_h5_has(frame, "solver_data") ? ss_h5_enter_group(frame, "solver_data", &solver_data, err)
-                                                  : ss_h5_make_group(frame, "solver_data", &solver_data, err);
+    ss_h5_group all, group = {.id = -1};
+    bool opened = ss_h5_has(frame, "solver_data") ? ss_h5_enter_group(frame, "solver_data", &all, err)
+                                                  : ss_h5_make_group(frame, "solver_data", &all, err);
     if (!opened) return false;
-    bool ok = put_solver(&solver_data, result, err);
-    ss_h5_leave_group(&solver_data);
+
+    /* The rules the answer was made by are attributes of its group. */
+    bool ok = ss_h5_make_group(&all, result->solver, &group, err) &&
+              (!result->formulation ||
+               ss_h5_write_text_attribute(&group, "formulation", result->formulation, err)) &&
+              (!result->with || ss_h5_write_text_attribute(&group, "with", result->with, err)) &&
+              put_answer(&group, result->answer, err);
+
+    /* How the run went, as far as it is known. */
+    int32_t iterations = result->iterations;
+    ok = ok && put_array(&group, "errors", result->error_count, 1, 1, result->errors, err) &&
+         (iterations < 0 || ss_h5_write(&group, "iterations", SS_H5_I32, 0, NULL, &iterations, err)) &&
+         put_known_number(&group, "error", result->error, err) &&
+         put_known_number(&group, "time", result->seconds, err) && put_measures(&group, result, err);
+    ss_h5_leave_group(&group);
+    ss_h5_leave_group(&all);
     return ok;
 }
 

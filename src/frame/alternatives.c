@@ -59,25 +59,22 @@ static int choose(const ss_groups *groups, const int32_t *selection, const uint8
     return count;
 }
 
-static void copy_items(const ss_field *field, const ss_frame *from, const int *item, int count, ss_frame *to)
-{
-    const char *source = ss_field_data(field, from);
-    char *target = ss_field_data(field, to);
-    size_t size = (size_t)field->width * ss_field_element_size(field);
-    for (int i = 0; source && i < count; i++)
-        memcpy(target + (size_t)i * size, source + (size_t)(item ? item[i] : i) * size, size);
-}
-
 static bool copy_fields(const ss_frame *from, const int *item, ss_frame *to, ss_error *err)
 {
     for (int f = 0; f < ss_field_count; f++) {
         const ss_field *field = &ss_fields[f];
-        if (is_of(field, "subcontacts") || !ss_field_data(field, from)) continue;
+        const char *source = ss_field_data(field, from);
+        if (is_of(field, "subcontacts") || !source) continue;
         char path[64];
         snprintf(path, sizeof path, "%s/%s", field->group, field->name);
         if (field->optional && !ss_frame_enable(to, path, err)) return false;
+
+        /* Contacts come from where the choice has them, everything else stays in its place. */
+        char *target = ss_field_data(field, to);
+        size_t size = (size_t)field->width * ss_field_element_size(field);
         bool of_contacts = is_of(field, "contacts");
-        copy_items(field, from, of_contacts ? item : NULL, ss_field_items(field, to), to);
+        for (int i = 0; i < ss_field_items(field, to); i++)
+            memcpy(target + (size_t)i * size, source + (size_t)(of_contacts ? item[i] : i) * size, size);
     }
     return from->contacts.surface_velocity || !from->subcontacts.surface_velocity ||
            ss_frame_enable(to, "contacts/surface_velocities", err);

@@ -93,49 +93,36 @@ static const range ranges[] = {
     {"generalized/forces", -HEAVIEST, HEAVIEST},
 };
 
-static void report_range(ss_checker *c, const range *r, const ss_field *field, int item, int component,
-                         double value)
-{
-    char subject[24] = "", must[80];
-    if (field->width > 1) snprintf(subject, sizeof subject, "component %d ", component);
-    if (r->highest == DBL_MAX)
-        snprintf(must, sizeof must, "finite");
-    else if (r->lowest == -r->highest)
-        snprintf(must, sizeof must, "finite and at most %g in magnitude", r->highest);
-    else if (isinf(r->highest))
-        snprintf(must, sizeof must, "at least %g; inf is allowed", r->lowest);
-    else
-        snprintf(must, sizeof must, "between %g and %.10g", r->lowest, r->highest);
-    ss_checker_report(c, SS_FINDING_FAULT, r->path, item, "%sis %s, must be %s", subject,
-                      digits_of(value).text, must);
-}
-
-/* A body that takes no part may have any mass, zero included; not-a-number is wrong everywhere. */
-static range range_for_item(const ss_checker *c, const range *r, const ss_field *field, int item)
-{
-    bool takes_part =
-        field->per != SS_PER_BODY || field->type != SS_FIELD_REAL || ss_frame_is_live(c->frame, item);
-    return takes_part ? *r : (range){r->path, -DBL_MAX, DBL_MAX};
-}
-
-static void check_range(ss_checker *c, const range *r)
-{
-    const ss_field *field = ss_field_find(r->path);
-    const void *data = ss_field_data(field, c->frame);
-    if (!data) return;
-    for (int item = 0; item < ss_field_items(field, c->frame); item++) {
-        range allowed = range_for_item(c, r, field, item);
-        for (int k = 0; k < field->width; k++) {
-            double value = ss_field_get(field, data, (size_t)item * (size_t)field->width + (size_t)k);
-            if (!(value >= allowed.lowest && value <= allowed.highest))
-                report_range(c, &allowed, field, item, k, value);
-        }
-    }
-}
-
 static void check_ranges(ss_checker *c)
 {
-    for (size_t r = 0; r < sizeof ranges / sizeof ranges[0]; r++) check_range(c, &ranges[r]);
+    for (size_t i = 0; i < sizeof ranges / sizeof ranges[0]; i++) {
+        const range *r = &ranges[i];
+        const ss_field *field = ss_field_find(r->path);
+        const void *data = ss_field_data(field, c->frame);
+        for (int item = 0; data && item < ss_field_items(field, c->frame); item++) {
+            /* A body that takes no part may have any mass, zero included; NaN is wrong everywhere. */
+            bool takes_part =
+                field->per != SS_PER_BODY || field->type != SS_FIELD_REAL || ss_frame_is_live(c->frame, item);
+            double lowest = takes_part ? r->lowest : -DBL_MAX, highest = takes_part ? r->highest : DBL_MAX;
+            for (int k = 0; k < field->width; k++) {
+                double value = ss_field_get(field, data, (size_t)item * (size_t)field->width + (size_t)k);
+                if (value >= lowest && value <= highest) continue;
+
+                char subject[24] = "", must[80];
+                if (field->width > 1) snprintf(subject, sizeof subject, "component %d ", k);
+                if (highest == DBL_MAX)
+                    snprintf(must, sizeof must, "finite");
+                else if (lowest == -highest)
+                    snprintf(must, sizeof must, "finite and at most %g in magnitude", highest);
+                else if (isinf(highest))
+                    snprintf(must, sizeof must, "at least %g; inf is allowed", lowest);
+                else
+                    snprintf(must, sizeof must, "between %g and %.10g", lowest, highest);
+                ss_checker_report(c, SS_FINDING_FAULT, r->path, item, "%sis %s, must be %s", subject,
+                                  digits_of(value).text, must);
+            }
+        }
+    }
 }
 
 /* ---- what should be exact --------------------------------------------------------------------------- */
@@ -155,11 +142,6 @@ static void check_length(ss_checker *c, const char *path, int index, double leng
                           digits_of(ROUNDED).text);
 }
 
-static double length_of_quaternion(const double q[4])
-{
-    return sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]);
-}
-
 static double length_of_vector(const double v[3])
 {
     return ss_vec3_norm(ss_vec3_load(v));
@@ -175,44 +157,6 @@ static bool is_sane(const double *values, int count)
     return true;
 }
 
-static void check_symmetry(ss_checker *c, int body, ss_mat3 inertia)
-{
-    double largest = ss_mat3_max_abs(inertia);
-    double difference = ss_mat3_max_abs(ss_mat3_add_scaled(inertia, -1, ss_mat3_transpose(inertia)));
-    ss_finding_kind kind;
-    if (is_off(difference / largest, &kind))
-        ss_checker_report(c, kind, "bodies/world_inertia_tensors", body,
-                          "not symmetric: opposite entries differ by %.9g, the largest entry is %.9g",
-                          difference, largest);
-}
-
-static void check_moments(ss_checker *c, int body, ss_mat3 inertia)
-{
-    double m[3];
-    ss_mat3_eigen(ss_mat3_symmetric_part(inertia), m, NULL);
-    const char *complaint = NULL;
-    ss_finding_kind kind = SS_FINDING_FAULT;
-    if (!(m[0] > THINNEST * m[2])) {
-        complaint = "must be positive definite";
-    } else if (m[2] > (m[0] + m[1]) * (1 + ROUNDED)) {
-        complaint = "no solid has one above the sum of the others";
-        kind = SS_FINDING_WARNING;
-    }
-    if (complaint)
-        ss_checker_report(c, kind, "bodies/world_inertia_tensors", body,
-                          "principal moments %.9g, %.9g, %.9g kg m^2: %s", m[0], m[1], m[2], complaint);
-}
-
-static void check_live_body(ss_checker *c, int body)
-{
-    const ss_bodies *bodies = &c->frame->bodies;
-    check_length(c, "bodies/quaternions", body, length_of_quaternion(bodies->quaternion[body]));
-    if (!is_sane(bodies->inertia[body], 9)) return;
-    ss_mat3 inertia = ss_mat3_load(bodies->inertia[body]);
-    check_symmetry(c, body, inertia);
-    check_moments(c, body, inertia);
-}
-
 typedef struct label {
     int32_t id;
     int body;
@@ -225,18 +169,14 @@ static int compare_labels(const void *left, const void *right)
     return a->body < b->body ? -1 : a->body > b->body;
 }
 
-static bool is_ascending(const int32_t *id, int count)
-{
-    for (int b = 1; b < count; b++)
-        if (id[b] <= id[b - 1]) return false;
-    return true;
-}
-
 static void check_labels(ss_checker *c)
 {
     const int32_t *id = c->frame->bodies.id;
     int count = c->frame->bodies.count;
-    if (is_ascending(id, count)) return;
+    bool ascending = true;
+    for (int b = 1; ascending && b < count; b++) ascending = id[b] > id[b - 1];
+    if (ascending) return;
+
     label *labels = ss_allocate((size_t)count, sizeof *labels);
     if (!labels) {
         ss_checker_report(c, SS_FINDING_FAULT, "bodies/ids", SS_NO_INDEX,
@@ -255,8 +195,33 @@ static void check_labels(ss_checker *c)
 
 static void check_bodies(ss_checker *c)
 {
-    for (int b = 0; b < c->frame->bodies.count; b++)
-        if (ss_frame_is_live(c->frame, b)) check_live_body(c, b);
+    static const char *const tensors = "bodies/world_inertia_tensors";
+    const ss_bodies *bodies = &c->frame->bodies;
+    for (int b = 0; b < bodies->count; b++) {
+        const double *q = bodies->quaternion[b];
+        if (!ss_frame_is_live(c->frame, b)) continue;
+        check_length(c, "bodies/quaternions", b, sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]));
+        if (!is_sane(bodies->inertia[b], 9)) continue;
+
+        ss_mat3 inertia = ss_mat3_load(bodies->inertia[b]);
+        double largest = ss_mat3_max_abs(inertia);
+        double difference = ss_mat3_max_abs(ss_mat3_add_scaled(inertia, -1, ss_mat3_transpose(inertia)));
+        ss_finding_kind kind;
+        if (is_off(difference / largest, &kind))
+            ss_checker_report(c, kind, tensors, b,
+                              "not symmetric: opposite entries differ by %.9g, the largest entry is %.9g",
+                              difference, largest);
+
+        /* The triangle inequality of moments is a warning: the equations can be solved without it. */
+        double m[3];
+        ss_mat3_eigen(ss_mat3_symmetric_part(inertia), m, NULL);
+        bool definite = m[0] > THINNEST * m[2], thin = definite && m[2] > (m[0] + m[1]) * (1 + ROUNDED);
+        if (!definite || thin)
+            ss_checker_report(c, thin ? SS_FINDING_WARNING : SS_FINDING_FAULT, tensors, b,
+                              "principal moments %.9g, %.9g, %.9g kg m^2: %s", m[0], m[1], m[2],
+                              thin ? "no solid has one above the sum of the others"
+                                   : "must be positive definite");
+    }
     check_labels(c);
 }
 
@@ -295,17 +260,6 @@ static double largest_entry(const double *block)
     return fmax(ss_vec3_max_abs(ss_vec3_load(block)), ss_vec3_max_abs(ss_vec3_load(block + 3)));
 }
 
-/* The further blocks of row `row` from `*block` on, in a list that is known to be in order. */
-static double largest_further(ss_checker *c, int row, int *block)
-{
-    const ss_constraints *constraints = &c->frame->constraints;
-    double largest = 0;
-    for (; *block < constraints->further_count && constraints->further_row[*block] == row; ++*block)
-        if (ss_frame_is_live(c->frame, constraints->further_body[*block]))
-            largest = fmax(largest, largest_entry(constraints->further_jacobian[*block]));
-    return largest;
-}
-
 static void check_row(ss_checker *c, int row, const int pair[2], double on_live_bodies)
 {
     for (int side = 0; side < 2; side++) {
@@ -321,49 +275,27 @@ static void check_row(ss_checker *c, int row, const int pair[2], double on_live_
                           "is zero on every live body, so no impulse can satisfy the equation");
 }
 
-/* A velocity constraint has no position to be wrong about; a formulation would pull on it all the same. */
-static void check_violation(ss_checker *c, int joint, int row)
-{
-    const ss_constraints *constraints = &c->frame->constraints;
-    if (constraints->holonomic && !constraints->holonomic[joint] && constraints->violation[row] != 0)
-        ss_checker_report(c, SS_FINDING_WARNING, "constraints/violations", row,
-                          "is %s, but joint %d is not holonomic: there is no position error to correct",
-                          digits_of(constraints->violation[row]).text, joint);
-}
-
-static void check_bounds(ss_checker *c, int row)
-{
-    double lower = c->frame->constraints.bounds[row][0], upper = c->frame->constraints.bounds[row][1];
-    if (!(lower <= upper) || lower == INFINITY || upper == -INFINITY)
-        ss_checker_report(c, SS_FINDING_FAULT, "constraints/bounds", row,
-                          "lower %s and upper %s enclose no number; (-inf, inf) is unbounded",
-                          digits_of(lower).text, digits_of(upper).text);
-}
-
-static void check_friction_row(ss_checker *c, int row)
-{
-    const ss_constraints *constraints = &c->frame->constraints;
-    int load = constraints->friction_row[row];
-    if (load < -1 || load >= constraints->row_count)
-        ss_checker_report(c, SS_FINDING_FAULT, "constraints/friction_row", row,
-                          "is %d, but there are %d rows; must be below, or -1 for none", load,
-                          constraints->row_count);
-    else if (load == row)
-        ss_checker_report(c, SS_FINDING_FAULT, "constraints/friction_row", row, "is %d, the row itself",
-                          load);
-}
-
 /* Coefficients and the rows they refer to come together. */
 static void check_friction(ss_checker *c)
 {
     const ss_constraints *constraints = &c->frame->constraints;
-    if (constraints->friction_row && !constraints->friction)
+    const int32_t *load = constraints->friction_row;
+    int rows = constraints->row_count;
+    if (load && !constraints->friction)
         ss_checker_report(c, SS_FINDING_FAULT, "constraints/friction_row", SS_NO_INDEX,
                           "requires constraints/friction");
-    for (int i = 0; constraints->friction_row && i < constraints->row_count; i++) check_friction_row(c, i);
-    for (int i = 0; constraints->friction && i < constraints->row_count; i++)
-        if (constraints->friction[i] > 0 &&
-            (!constraints->friction_row || constraints->friction_row[i] == -1))
+
+    for (int i = 0; load && i < rows; i++) {
+        if (load[i] < -1 || load[i] >= rows)
+            ss_checker_report(c, SS_FINDING_FAULT, "constraints/friction_row", i,
+                              "is %d, but there are %d rows; must be below, or -1 for none", (int)load[i],
+                              rows);
+        else if (load[i] == i)
+            ss_checker_report(c, SS_FINDING_FAULT, "constraints/friction_row", i, "is %d, the row itself",
+                              (int)load[i]);
+    }
+    for (int i = 0; constraints->friction && i < rows; i++)
+        if (constraints->friction[i] > 0 && (!load || load[i] == -1))
             ss_checker_report(c, SS_FINDING_WARNING, "constraints/friction", i,
                               "is %s, but without a friction_row it has no effect",
                               digits_of(constraints->friction[i]).text);
@@ -415,53 +347,49 @@ static bool check_further(ss_checker *c)
 static void check_constraints(ss_checker *c)
 {
     const ss_constraints *constraints = &c->frame->constraints;
+    const int32_t *further_row = constraints->further_row;
+    const int *further_body = constraints->further_body;
+    int further_count = check_further(c) ? constraints->further_count : 0; // those that can be followed
     long long total = 0;
-    bool in_order = check_further(c);
     int row = 0, block = 0;
     for (int k = 0; k < constraints->count; k++) {
         bool also_live = false;
-        for (int i = block; in_order && i < constraints->further_count &&
-                            constraints->further_row[i] - row < constraints->rows[k];
-             i++)
-            also_live |= ss_frame_is_live(c->frame, constraints->further_body[i]);
+        for (int i = block; i < further_count && further_row[i] - row < constraints->rows[k]; i++)
+            also_live |= ss_frame_is_live(c->frame, further_body[i]);
         bool usable = check_pair(c, "constraints/pairs", k, constraints->pair[k], also_live);
+
         for (int n = 0; n < constraints->rows[k] && row < constraints->row_count; n++, row++) {
-            double further = in_order ? largest_further(c, row, &block) : 0;
+            double further = 0;
+            for (; block < further_count && further_row[block] == row; block++)
+                if (ss_frame_is_live(c->frame, further_body[block]))
+                    further = fmax(further, largest_entry(constraints->further_jacobian[block]));
             if (usable) check_row(c, row, constraints->pair[k], further);
-            check_violation(c, k, row);
+
+            /* A velocity constraint has no position to be wrong about; a formulation would pull on it all the
+             * same. */
+            if (constraints->holonomic && !constraints->holonomic[k] && constraints->violation[row] != 0)
+                ss_checker_report(
+                    c, SS_FINDING_WARNING, "constraints/violations", row,
+                    "is %s, but joint %d is not holonomic: there is no position error to correct",
+                    digits_of(constraints->violation[row]).text, k);
         }
         total += constraints->rows[k];
     }
     if (total != constraints->row_count)
         ss_checker_report(c, SS_FINDING_FAULT, "constraints/rows", SS_NO_INDEX,
                           "add up to %lld, but there are %d equations", total, constraints->row_count);
-    for (int i = 0; i < constraints->row_count; i++) check_bounds(c, i);
+
+    for (int i = 0; i < constraints->row_count; i++) {
+        double lower = constraints->bounds[i][0], upper = constraints->bounds[i][1];
+        if (!(lower <= upper) || lower == INFINITY || upper == -INFINITY)
+            ss_checker_report(c, SS_FINDING_FAULT, "constraints/bounds", i,
+                              "lower %s and upper %s enclose no number; (-inf, inf) is unbounded",
+                              digits_of(lower).text, digits_of(upper).text);
+    }
     check_friction(c);
 }
 
 /* ---- contacts --------------------------------------------------------------------------------------- */
-
-static void check_tangent(ss_checker *c, int contact)
-{
-    const double *t = c->frame->contacts.tangent[contact];
-    check_length(c, "contacts/t_u", contact, length_of_vector(t));
-    double dot = ss_vec3_dot(ss_vec3_load(t), ss_vec3_load(c->frame->contacts.normal[contact]));
-    ss_finding_kind kind;
-    if (is_off(fabs(dot), &kind))
-        ss_checker_report(c, kind, "contacts/t_u", contact,
-                          "has component %.9g along the normal, must be 0 within %s", dot,
-                          digits_of(ROUNDED).text);
-}
-
-static void check_static_friction(ss_checker *c, int contact)
-{
-    const double *sliding = c->frame->contacts.mu[contact], *resting = c->frame->contacts.mu_static[contact];
-    for (int k = 0; k < 2; k++)
-        if (resting[k] < sliding[k])
-            ss_checker_report(c, SS_FINDING_WARNING, "contacts/mu_s", contact,
-                              "component %d is %s, less than sliding friction, %s", k,
-                              digits_of(resting[k]).text, digits_of(sliding[k]).text);
-}
 
 static void check_contacts(ss_checker *c)
 {
@@ -469,8 +397,25 @@ static void check_contacts(ss_checker *c)
     for (int k = 0; k < contacts->count; k++) {
         check_pair(c, "contacts/pairs", k, contacts->pair[k], false);
         check_length(c, "contacts/normals", k, length_of_vector(contacts->normal[k]));
-        if (contacts->tangent) check_tangent(c, k);
-        if (contacts->mu_static) check_static_friction(c, k);
+
+        if (contacts->tangent) {
+            const double *t = contacts->tangent[k];
+            double dot = ss_vec3_dot(ss_vec3_load(t), ss_vec3_load(contacts->normal[k]));
+            ss_finding_kind kind;
+            check_length(c, "contacts/t_u", k, length_of_vector(t));
+            if (is_off(fabs(dot), &kind))
+                ss_checker_report(c, kind, "contacts/t_u", k,
+                                  "has component %.9g along the normal, must be 0 within %s", dot,
+                                  digits_of(ROUNDED).text);
+        }
+
+        for (int i = 0; contacts->mu_static && i < 2; i++) {
+            double sliding = contacts->mu[k][i], resting = contacts->mu_static[k][i];
+            if (resting < sliding)
+                ss_checker_report(c, SS_FINDING_WARNING, "contacts/mu_s", k,
+                                  "component %d is %s, less than sliding friction, %s", i,
+                                  digits_of(resting).text, digits_of(sliding).text);
+        }
     }
 }
 
@@ -530,14 +475,6 @@ static bool check_alternative_numbers(ss_checker *c)
     return good;
 }
 
-static double normals_apart(const ss_frame *frame, int i, int k)
-{
-    int contacts = frame->contacts.count;
-    const double *n = i < contacts ? frame->contacts.normal[i] : frame->subcontacts.normal[i - contacts];
-    const double *m = k < contacts ? frame->contacts.normal[k] : frame->subcontacts.normal[k - contacts];
-    return ss_vec3_norm(ss_vec3_subtract(ss_vec3_load(n), ss_vec3_load(m)));
-}
-
 static void check_groups(ss_checker *c, const ss_groups *groups)
 {
     const ss_frame *frame = c->frame;
@@ -551,25 +488,28 @@ static void check_groups(ss_checker *c, const ss_groups *groups)
                               "is %d, like contact %d, but the contacts are of different pairs of bodies", g,
                               groups->contact[g]);
     }
+
+    /* Each alternative has one normal, that of its first point, and at least one point that carries force. */
     for (int g = 0; g < groups->group_count; g++) {
         for (int a = groups->first_alternative[g]; a < groups->first_alternative[g + 1]; a++) {
             int begin = groups->first_row[a], end = groups->first_row[a + 1], forces = 0;
+            int number = a - groups->first_alternative[g];
             for (int r = begin; r < end; r++) {
-                int i = groups->origin[r];
+                int i = groups->origin[r], point = i - contacts;
+                const double *n = point < 0 ? frame->contacts.normal[i] : frame->subcontacts.normal[point];
+                double apart = ss_vec3_norm(ss_vec3_subtract(ss_vec3_load(n), ss_groups_normal(groups, a)));
                 forces += !ss_groups_is_test(groups, r);
-                double apart = normals_apart(frame, i, groups->origin[begin]);
                 if (apart > SAME_NORMAL)
                     ss_checker_report(
-                        c, SS_FINDING_FAULT, i < contacts ? "contacts/normals" : "subcontacts/normals",
-                        i < contacts ? i : i - contacts,
+                        c, SS_FINDING_FAULT, point < 0 ? "contacts/normals" : "subcontacts/normals",
+                        point < 0 ? i : point,
                         "differs by %.3g from the others of alternative %d of group %d, must be the same "
                         "within %g",
-                        apart, a - groups->first_alternative[g], g, SAME_NORMAL);
+                        apart, number, g, SAME_NORMAL);
             }
             if (forces == 0)
                 ss_checker_report(c, SS_FINDING_FAULT, "subcontacts/roles", SS_NO_INDEX,
-                                  "alternative %d of group %d has no force point",
-                                  a - groups->first_alternative[g], g);
+                                  "alternative %d of group %d has no force point", number, g);
         }
     }
 }
@@ -616,40 +556,33 @@ static void check_alternatives(ss_checker *c)
 
 /* ---- the frame -------------------------------------------------------------------------------------- */
 
-static void check_step(ss_checker *c)
-{
-    double h = c->frame->h, time = c->frame->time;
-    if (!(h >= SHORTEST_STEP && h <= FARTHEST))
-        ss_checker_report(c, SS_FINDING_FAULT, "timestep", SS_NO_INDEX, "is %s s, must be between %g and %g",
-                          digits_of(h).text, SHORTEST_STEP, FARTHEST);
-    if (isinf(time))
-        ss_checker_report(c, SS_FINDING_WARNING, "time", SS_NO_INDEX,
-                          "is %s s, must be finite, or nan for unknown", digits_of(time).text);
-}
-
-/* Sizes and arrays that make it possible to look at the numbers at all. */
-static void check_arrays(ss_checker *c)
-{
-    for (int f = 0; f < ss_field_count; f++) {
-        char path[64];
-        snprintf(path, sizeof path, "%s/%s", ss_fields[f].group, ss_fields[f].name);
-        int items = ss_field_items(&ss_fields[f], c->frame);
-        if (items < 0)
-            ss_checker_report(c, SS_FINDING_FAULT, path, SS_NO_INDEX, "has %d items, must not be negative",
-                              items);
-        else if (items > 0 && !ss_fields[f].optional && !ss_field_data(&ss_fields[f], c->frame))
-            ss_checker_report(c, SS_FINDING_FAULT, path, SS_NO_INDEX, "is missing");
-    }
-}
-
 bool ss_frame_check(const ss_frame *frame, const char *place, ss_findings *findings)
 {
     ss_checker c = {.frame = frame, .place = place, .findings = findings};
-    check_arrays(&c);
+
+    /* Sizes and arrays first, which make it possible to look at the numbers at all. */
+    for (int f = 0; f < ss_field_count; f++) {
+        const ss_field *field = &ss_fields[f];
+        int items = ss_field_items(field, frame);
+        char path[64];
+        snprintf(path, sizeof path, "%s/%s", field->group, field->name);
+        if (items < 0)
+            ss_checker_report(&c, SS_FINDING_FAULT, path, SS_NO_INDEX, "has %d items, must not be negative",
+                              items);
+        else if (items > 0 && !field->optional && !ss_field_data(field, frame))
+            ss_checker_report(&c, SS_FINDING_FAULT, path, SS_NO_INDEX, "is missing");
+    }
     check_alternative_arrays(&c);
     c.faulty |= !ss_frame_check_generalized_arrays(frame, place, findings);
     if (c.faulty) return false;
-    check_step(&c);
+
+    if (!(frame->h >= SHORTEST_STEP && frame->h <= FARTHEST))
+        ss_checker_report(&c, SS_FINDING_FAULT, "timestep", SS_NO_INDEX, "is %s s, must be between %g and %g",
+                          digits_of(frame->h).text, SHORTEST_STEP, FARTHEST);
+    if (isinf(frame->time))
+        ss_checker_report(&c, SS_FINDING_WARNING, "time", SS_NO_INDEX,
+                          "is %s s, must be finite, or nan for unknown", digits_of(frame->time).text);
+
     check_ranges(&c);
     check_bodies(&c);
     check_constraints(&c);

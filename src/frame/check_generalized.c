@@ -181,12 +181,6 @@ static double project_row(const ss_frame *frame, int joint, int row, int *furthe
     return largest;
 }
 
-static int root_of(const int *parent, int i)
-{
-    while (parent[i] != i) i = parent[i];
-    return i;
-}
-
 /* Implied joints form a forest: what closes a loop stays a constraint. */
 static void check_forest(ss_checker *c)
 {
@@ -207,7 +201,8 @@ static void check_forest(ss_checker *c)
         left -= constraints->rows[k];
         for (int side = 0; side < 2; side++) {
             int body = constraints->pair[k][side];
-            root[side] = root_of(parent, body == SS_WORLD || !ss_frame_is_live(frame, body) ? bodies : body);
+            root[side] = body == SS_WORLD || !ss_frame_is_live(frame, body) ? bodies : body;
+            while (parent[root[side]] != root[side]) root[side] = parent[root[side]];
         }
         if (root[0] == root[1])
             ss_checker_report(c, SS_FINDING_FAULT, "constraints/implied", k,
@@ -221,13 +216,6 @@ static void check_forest(ss_checker *c)
             "another problem",
             frame->generalized.count, left);
     ss_release(parent);
-}
-
-static bool is_linear_law(const ss_constraints *constraints, int row)
-{
-    bool coupled = constraints->friction && constraints->friction_row && constraints->friction_row[row] >= 0;
-    return constraints->regularization && constraints->regularization[row] > 0.0 &&
-           constraints->bounds[row][0] == -INFINITY && constraints->bounds[row][1] == INFINITY && !coupled;
 }
 
 /* Index of an entry of M; -1 where nothing is stored. */
@@ -244,25 +232,6 @@ static int find_entry(const ss_generalized *g, int i, int j)
     return low < g->mass_start[i + 1] && g->mass_column[low] == j ? low : -1;
 }
 
-/* own -= left' right in the lower half. Returns the largest term that has no place in M. */
-static double subtract_product(const ss_generalized *g, const int *column, const double *left,
-                               const double *right, int count, double *own)
-{
-    double lost = 0.0;
-    for (int a = 0; a < count; a++) {
-        for (int b = 0; b <= a; b++) {
-            double term = left[a] * right[b];
-            if (term == 0.0) continue;
-            int at = find_entry(g, column[a], column[b]);
-            if (at >= 0)
-                own[at] -= term;
-            else
-                lost = fmax(lost, fabs(term));
-        }
-    }
-    return lost;
-}
-
 /* M and f are those of the bodies, seen along T, and of the laws they hold. */
 static void check_mass_and_force(ss_checker *c, double *row, double *force, double *mass)
 {
@@ -271,9 +240,8 @@ static void check_mass_and_force(ss_checker *c, double *row, double *force, doub
     const ss_constraints *constraints = &frame->constraints;
     int *column = ss_allocate((size_t)g->count, sizeof *column);
     double(*motion)[6] = ss_allocate((size_t)g->count, sizeof *motion);
-    double *part = ss_allocate(2 * (size_t)g->count, sizeof *part);
     double lost = 0.0, largest_force = 0.0;
-    bool good = column && motion && part;
+    bool good = column && motion;
     if (!good)
         ss_checker_report(c, SS_FINDING_FAULT, "generalized", SS_NO_INDEX,
                           "cannot be checked: out of memory");
@@ -325,6 +293,7 @@ static void check_mass_and_force(ss_checker *c, double *row, double *force, doub
         }
     }
 
+    // J' J / C of laws that M holds, and -J' (J v + dg/dt) / (C h), which f holds
     for (int k = 0, i = 0, further = 0; good && constraints->implied && k < constraints->count; k++) {
         for (int r = 0; r < constraints->rows[k]; r++, i++) {
             project_row(frame, k, i, &further, row);
@@ -337,10 +306,17 @@ static void check_mass_and_force(ss_checker *c, double *row, double *force, doub
                 column[count++] = m;
             }
             for (int m = 0; m < count; m++) {
-                part[m] = row[column[m]];
-                part[g->count + m] = row[column[m]] / C;
+                double own = row[column[m]];
+                for (int n = 0; n <= m; n++) {
+                    double term = own * (row[column[n]] / C);
+                    if (term == 0.0) continue;
+                    int at = find_entry(g, column[m], column[n]);
+                    if (at >= 0)
+                        mass[at] -= term;
+                    else
+                        lost = fmax(lost, fabs(term));
+                }
             }
-            lost = fmax(lost, subtract_product(g, column, part, part + g->count, count, mass));
             for (int m = 0; m < count; m++) {
                 double along = -row[column[m]] * speed / (C * frame->h);
                 force[column[m]] -= along;
@@ -370,7 +346,6 @@ static void check_mass_and_force(ss_checker *c, double *row, double *force, doub
             force_difference, largest_force);
     ss_release(column);
     ss_release(motion);
-    ss_release(part);
 }
 
 static void check_joints(ss_checker *c, double *row)
@@ -385,7 +360,11 @@ static void check_joints(ss_checker *c, double *row)
                 ss_checker_report(c, SS_FINDING_FAULT, "constraints/implied", k,
                                   "row %d moves by %.2g of its terms along T, must not move at all", i,
                                   left / terms);
-            if (constraints->implied[k] == SS_IMPLIED_BY_MASS && !is_linear_law(constraints, i))
+            bool coupled =
+                constraints->friction && constraints->friction_row && constraints->friction_row[i] >= 0;
+            bool linear = constraints->regularization && constraints->regularization[i] > 0.0 &&
+                          constraints->bounds[i][0] == -INFINITY && constraints->bounds[i][1] == INFINITY;
+            if (constraints->implied[k] == SS_IMPLIED_BY_MASS && (!linear || coupled))
                 ss_checker_report(
                     c, SS_FINDING_FAULT, "constraints/implied", k,
                     "is 2, but row %d is not a linear law without bounds and with regularization", i);

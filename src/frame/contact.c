@@ -47,15 +47,6 @@ void ss_contact_lever_arms(const ss_frame *frame, int contact, double r_a[3], do
     ss_vec3_store(lever_arm(frame, contact, 1), r_b);
 }
 
-/* One row for each joint and the rest for the last, so that they add up; with fewer rows than joints, which
- * is a fault, the last joints get none. */
-static int default_rows(const ss_constraints *constraints, int joint)
-{
-    int surplus = constraints->row_count - constraints->count;
-    if (surplus < 0) return joint < constraints->row_count;
-    return joint == constraints->count - 1 ? 1 + surplus : 1;
-}
-
 void ss_field_default(const ss_field *field, const ss_frame *frame, int item, double values[SS_FIELD_WIDTH])
 {
     for (int k = 0; k < field->width; k++) values[k] = field->fallback;
@@ -66,9 +57,13 @@ void ss_field_default(const ss_field *field, const ss_frame *frame, int item, do
     case offsetof(ss_frame, bodies.id):
         values[0] = item + 1.0;
         break;
-    case offsetof(ss_frame, constraints.rows):
-        values[0] = default_rows(&frame->constraints, item);
+    case offsetof(ss_frame, constraints.rows): {
+        /* One row for each joint and the rest for the last, so that they add up; with fewer rows than joints,
+         * which is a fault, the last joints get none. */
+        int rows = frame->constraints.row_count, joints = frame->constraints.count;
+        values[0] = rows < joints ? item < rows : item == joints - 1 ? rows - joints + 1 : 1;
         break;
+    }
     case offsetof(ss_frame, constraints.bounds):
         values[0] = -INFINITY;
         values[1] = INFINITY;

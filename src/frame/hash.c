@@ -37,20 +37,6 @@ static uint64_t word_of_field(const ss_field *field, const void *data, size_t in
     return 0;
 }
 
-static ss_digest digest_of_field(const ss_field *field, const void *data, size_t length)
-{
-    ss_digest d = digest_start(field->group, field->name, length);
-    for (size_t i = 0; i < length; i++) ss_digest_add(&d, word_of_field(field, data, i));
-    return d;
-}
-
-static ss_digest digest_of_states(const ss_field *field, const int32_t *state, size_t length)
-{
-    ss_digest d = digest_start(field->group, field->name, length);
-    for (size_t i = 0; i < length; i++) ss_digest_add(&d, state[i] > 0);
-    return d;
-}
-
 static bool says_nothing(const ss_field *field, const ss_frame *frame, const void *data)
 {
     size_t items = (size_t)ss_field_items(field, frame), width = (size_t)field->width;
@@ -74,9 +60,11 @@ void ss_frame_hash(const ss_frame *frame, char text[33])
         size_t length = (size_t)ss_field_items(field, frame) * (size_t)field->width;
         if (!data || length == 0 || field->offset == offsetof(ss_frame, bodies.id)) continue;
         if (field->optional && says_nothing(field, frame, data)) continue;
-        ss_digest d = field->offset == offsetof(ss_frame, bodies.state)
-                          ? digest_of_states(field, data, length)
-                          : digest_of_field(field, data, length);
+
+        ss_digest d = digest_start(field->group, field->name, length);
+        bool is_state = field->offset == offsetof(ss_frame, bodies.state);
+        for (size_t i = 0; i < length; i++)
+            ss_digest_add(&d, is_state ? ((const int32_t *)data)[i] > 0 : word_of_field(field, data, i));
         total.a += d.a;
         total.b += d.b;
     }

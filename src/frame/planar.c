@@ -48,7 +48,7 @@ static bool is_flat(extent e)
     return e.out <= ROUNDING * e.in;
 }
 
-static bool bodies_stay(const ss_frame *frame)
+bool ss_frame_is_planar(const ss_frame *frame)
 {
     extent velocity = {0}, force = {0}, inertia = {0};
     for (int b = 0; b < frame->bodies.count; b++) {
@@ -60,57 +60,38 @@ static bool bodies_stay(const ss_frame *frame)
         // I_xz and I_yz would turn a spin about z into a torque about x and y
         widen(&inertia, fabs(I[8]), fmax(fmax(fabs(I[2]), fabs(I[5])), fmax(fabs(I[6]), fabs(I[7]))));
     }
-    return is_flat(velocity) && is_flat(force) && is_flat(inertia);
-}
+    if (!is_flat(velocity) || !is_flat(force) || !is_flat(inertia)) return false;
 
-static void widen_by_row(extent *e, const ss_frame *frame, const int pair[2], const double row[12])
-{
-    for (int side = 0; side < 2; side++)
-        if (ss_frame_is_live(frame, pair[side]))
-            widen(e, twist_in_plane(row + 6 * side), twist_out_of_plane(row + 6 * side));
-}
-
-static bool constraints_stay(const ss_frame *frame)
-{
-    const ss_constraints *constraints = &frame->constraints;
+    const ss_constraints *joints = &frame->constraints;
     extent rows = {0};
-    for (int k = 0, i = 0; k < constraints->count; k++)
-        for (int n = 0; n < constraints->rows[k] && i < constraints->row_count; n++, i++)
-            widen_by_row(&rows, frame, constraints->pair[k], constraints->jacobian[i]);
-    for (int i = 0; i < constraints->further_count; i++) {
-        const double *block = constraints->further_jacobian[i];
-        if (ss_frame_is_live(frame, constraints->further_body[i]))
+    for (int k = 0, i = 0; k < joints->count; k++)
+        for (int n = 0; n < joints->rows[k] && i < joints->row_count; n++, i++)
+            for (int side = 0; side < 2; side++) {
+                const double *block = joints->jacobian[i] + 6 * side;
+                if (ss_frame_is_live(frame, joints->pair[k][side]))
+                    widen(&rows, twist_in_plane(block), twist_out_of_plane(block));
+            }
+    for (int i = 0; i < joints->further_count; i++) {
+        const double *block = joints->further_jacobian[i];
+        if (ss_frame_is_live(frame, joints->further_body[i]))
             widen(&rows, twist_in_plane(block), twist_out_of_plane(block));
     }
-    return is_flat(rows);
-}
+    if (!is_flat(rows)) return false;
 
-/* A tangent is in the plane or upright; anything between would mix the two friction coefficients. */
-static bool tangent_stays(const double t[3])
-{
-    return fabs(t[2]) <= ROUNDING || fmax(fabs(t[0]), fabs(t[1])) <= ROUNDING;
-}
-
-static bool contacts_stay(const ss_frame *frame)
-{
     const ss_contacts *contacts = &frame->contacts;
     extent normal = {0}, arm = {0}, surface = {0};
     for (int c = 0; c < contacts->count; c++) {
-        const double *n = contacts->normal[c];
+        const double *n = contacts->normal[c], *t = contacts->tangent ? contacts->tangent[c] : NULL;
         double r[2][3];
         ss_contact_lever_arms(frame, c, r[0], r[1]);
         widen(&normal, fmax(fabs(n[0]), fabs(n[1])), fabs(n[2]));
         for (int side = 0; side < 2; side++)
             if (ss_frame_is_live(frame, contacts->pair[c][side]))
                 widen(&arm, fmax(fabs(r[side][0]), fabs(r[side][1])), fabs(r[side][2]));
-        if (contacts->tangent && !tangent_stays(contacts->tangent[c])) return false;
+        // a tangent between the plane and the upright would mix the two friction coefficients
+        if (t && !(fabs(t[2]) <= ROUNDING || fmax(fabs(t[0]), fabs(t[1])) <= ROUNDING)) return false;
         const double *moves = contacts->surface_velocity ? contacts->surface_velocity[c] : NULL;
         if (moves) widen(&surface, fmax(fabs(moves[0]), fabs(moves[1])), fabs(moves[2]));
     }
     return is_flat(normal) && is_flat(arm) && is_flat(surface);
-}
-
-bool ss_frame_is_planar(const ss_frame *frame)
-{
-    return bodies_stay(frame) && constraints_stay(frame) && contacts_stay(frame);
 }

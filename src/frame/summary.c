@@ -32,29 +32,25 @@ static double kinetic_energy(const ss_bodies *bodies, int b)
     return 0.5 * (linear + angular);
 }
 
-static void summarise_bodies(const ss_frame *frame, ss_frame_summary *summary)
+ss_frame_summary ss_frame_summarise(const ss_frame *frame)
 {
     const ss_bodies *bodies = &frame->bodies;
-    sum mass = {0}, energy = {0}, momentum[3] = {{0}};
+    ss_frame_summary summary = {.constraints = frame->constraints.count,
+                                .rows = frame->constraints.row_count,
+                                .contacts = frame->contacts.count};
+
+    sum mass = {0}, energy = {0}, momentum[3] = {{0}}, gaps = {0};
     for (int b = 0; b < bodies->count; b++) {
         if (!ss_frame_is_live(frame, b)) continue;
-        summary->bodies++;
+        summary.bodies++;
         add(&mass, bodies->mass[b]);
         add(&energy, kinetic_energy(bodies, b));
         for (int i = 0; i < 3; i++) add(&momentum[i], bodies->mass[b] * bodies->velocity[b][i]);
     }
-    summary->total_mass = sum_value(mass);
-    summary->kinetic_energy = sum_value(energy);
-    for (int i = 0; i < 3; i++) summary->momentum[i] = sum_value(momentum[i]);
-}
+    summary.total_mass = sum_value(mass);
+    summary.kinetic_energy = sum_value(energy);
+    for (int i = 0; i < 3; i++) summary.momentum[i] = sum_value(momentum[i]);
 
-ss_frame_summary ss_frame_summarise(const ss_frame *frame)
-{
-    ss_frame_summary summary = {.constraints = frame->constraints.count,
-                                .rows = frame->constraints.row_count,
-                                .contacts = frame->contacts.count};
-    summarise_bodies(frame, &summary);
-    sum gaps = {0};
     for (int c = 0; c < frame->contacts.count; c++) {
         double gap = frame->contacts.gap[c];
         add(&gaps, fabs(gap));

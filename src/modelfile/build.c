@@ -38,22 +38,7 @@ typedef struct build {
     int base; /* body of what is fixed: SS_WORLD, or a static one */
 } build;
 
-static bool is_zero_law(const ss_axis_law *law)
-{
-    return !law->limited && law->motor == SS_MOTOR_OFF && law->stiffness == 0.0 && law->damping == 0.0 &&
-           law->friction == 0.0 && law->force == 0.0 && law->armature == 0.0;
-}
-
 /* ---- rigid bodies ----------------------------------------------------------------------------------- */
-
-static ss_mass_properties part_mass(const ss_model_part *part)
-{
-    ss_mass_properties mass = {.mass = part->mass};
-    ss_vec3_store(part->centre, mass.centre);
-    memcpy(mass.inertia, part->inertia, sizeof mass.inertia);
-    ss_mass_transform(&mass, part->world);
-    return mass;
-}
 
 static bool group_parts(build *b)
 {
@@ -69,24 +54,26 @@ static bool group_parts(build *b)
             part->rigid = b->rigid_count++;
             b->rigids[part->rigid] = (rigid){.leader = i};
         }
-        if (part->rigid >= 0 && part->has_inertial) {
-            rigid *r = &b->rigids[part->rigid];
-            r->mass = ss_mass_add(r->mass, part_mass(part));
-        }
-    }
-    return true;
-}
 
-static void scale_masses(build *b)
-{
+        if (part->rigid < 0 || !part->has_inertial) continue;
+        rigid *r = &b->rigids[part->rigid];
+        ss_mass_properties mass = {.mass = part->mass};
+        ss_vec3_store(part->centre, mass.centre);
+        memcpy(mass.inertia, part->inertia, sizeof mass.inertia);
+        ss_mass_transform(&mass, part->world);
+        r->mass = ss_mass_add(r->mass, mass);
+    }
+
+    /* A file may give the mass of everything together, which scales what its parts have. */
     double sum = 0.0;
     for (int i = 0; i < b->rigid_count; i++) sum += b->rigids[i].mass.mass;
-    if (!(b->tree->mass_total > 0.0) || !(sum > 0.0)) return;
-    double factor = b->tree->mass_total / sum;
-    for (int i = 0; i < b->rigid_count; i++) {
+    bool scales = tree->mass_total > 0.0 && sum > 0.0;
+    double factor = scales ? tree->mass_total / sum : 1.0;
+    for (int i = 0; scales && i < b->rigid_count; i++) {
         b->rigids[i].mass.mass *= factor;
         for (int k = 0; k < 9; k++) b->rigids[i].mass.inertia[k] *= factor;
     }
+    return true;
 }
 
 /* A body of the world in the pose of the file, with a share of the mass. */
@@ -123,11 +110,6 @@ static bool check_mass(build *b, const rigid *r)
 
 /* ---- several joints at once ------------------------------------------------------------------------- */
 
-static bool parallel(ss_vec3 a, ss_vec3 b)
-{
-    return ss_vec3_norm(ss_vec3_cross(a, b)) < SAME_PLACE;
-}
-
 static bool perpendicular(ss_vec3 a, ss_vec3 b)
 {
     return fabs(ss_vec3_dot(a, b)) < SAME_PLACE;
@@ -143,16 +125,19 @@ static ss_joint_kind kind_together(const ss_model_joint *j, int count)
     int hinges = 0, slides = 0, hinge = 0;
     bool lawless = true;
     for (int i = 0; i < count; i++) {
+        const ss_axis_law *law = &j[i].law;
         hinges += j[i].kind == SS_MODEL_HINGE;
         slides += j[i].kind == SS_MODEL_SLIDE;
         if (j[i].kind == SS_MODEL_HINGE) hinge = i;
-        lawless = lawless && is_zero_law(&j[i].law);
+        lawless = lawless && !law->limited && law->motor == SS_MOTOR_OFF && law->stiffness == 0.0 &&
+                  law->damping == 0.0 && law->friction == 0.0 && law->force == 0.0 && law->armature == 0.0;
     }
+
     if (count == 2 && hinges == 2 && perpendicular(j[0].axis, j[1].axis) &&
         ss_vec3_norm(ss_vec3_subtract(j[0].anchor, j[1].anchor)) < SAME_PLACE)
         return SS_JOINT_UNIVERSAL;
     if (count == 2 && hinges == 1 && slides == 1 && ss_vec3_dot(j[0].axis, j[1].axis) > 0.0 &&
-        parallel(j[0].axis, j[1].axis))
+        ss_vec3_norm(ss_vec3_cross(j[0].axis, j[1].axis)) < SAME_PLACE)
         return SS_JOINT_CYLINDRICAL;
     // two slides and a turn about what is across them; a hinge that comes before a slide would turn it
     if (count == 3 && hinges == 1 && slides == 2 && hinge == 2 && lawless &&
@@ -162,20 +147,18 @@ static ss_joint_kind kind_together(const ss_model_joint *j, int count)
     return SS_JOINT_KINDS;
 }
 
-/* The static body that the fixed parts of a robot are. */
-static bool add_base(build *b)
-{
-    const ss_model_part *first = NULL;
-    for (int i = 0; i < b->tree->part_count && !first; i++)
-        if (b->tree->parts[i].rigid < 0) first = &b->tree->parts[i];
-    if (!b->tree->has_base || !first) return true;
-    ss_error err = {0};
-    b->base = ss_world_add_body(b->world, &(ss_body){.name = first->name, .kind = SS_STATIC}, &err);
-    return b->base >= 0 || ss_xml_fail(b->reading, first->node, "%s", err.message);
-}
-
 static bool add_bodies(build *b)
 {
+    /* The static body that the fixed parts of a robot are. */
+    const ss_model_part *fixed = NULL;
+    ss_error err = {0};
+    for (int i = 0; i < b->tree->part_count && !fixed; i++)
+        if (b->tree->parts[i].rigid < 0) fixed = &b->tree->parts[i];
+    if (b->tree->has_base && fixed) {
+        b->base = ss_world_add_body(b->world, &(ss_body){.name = fixed->name, .kind = SS_STATIC}, &err);
+        if (b->base < 0) return ss_xml_fail(b->reading, fixed->node, "%s", err.message);
+    }
+
     for (int i = 0; i < b->rigid_count; i++) {
         rigid *r = &b->rigids[i];
         const ss_model_part *leader = &b->tree->parts[r->leader];
@@ -191,6 +174,7 @@ static bool add_bodies(build *b)
                 "%d joints at once: approximated by %d bodies in between, each with %g of the mass of "
                 "\"%s\"",
                 leader->joint_count, r->between_count, SHARE, leader->name ? leader->name : "");
+
         for (int k = 0; k < r->between_count; k++) {
             r->between[k] = add_body(b, r, NULL, SHARE);
             if (r->between[k] < 0) return false;
@@ -279,12 +263,6 @@ static bool has_own_material(const ss_tree *tree, int geom)
     return false;
 }
 
-static bool alike(const ss_model_geom *a, const ss_model_geom *b)
-{
-    return a->mu == b->mu && a->mu_rolling == b->mu_rolling && a->mu_torsion == b->mu_torsion &&
-           a->restitution == b->restitution && a->priority == b->priority && a->condim == b->condim;
-}
-
 /* Contact dimension 1 has no friction, 3 slides, 4 also spins, 6 also rolls. */
 static ss_material_pair pair_of(const ss_model_geom *a, const ss_model_geom *b)
 {
@@ -313,7 +291,10 @@ static bool set_materials(build *b)
         if (geom->ghost) continue;
         bool own = has_own_material(tree, i);
         for (int m = 0; m < count && geom->material < 0 && !own; m++)
-            if (alike(of[m], geom) && !has_own_material(tree, (int)(of[m] - tree->geoms)))
+            if (of[m]->mu == geom->mu && of[m]->mu_rolling == geom->mu_rolling &&
+                of[m]->mu_torsion == geom->mu_torsion && of[m]->restitution == geom->restitution &&
+                of[m]->priority == geom->priority && of[m]->condim == geom->condim &&
+                !has_own_material(tree, (int)(of[m] - tree->geoms)))
                 geom->material = of[m]->material;
         if (geom->material >= 0) continue;
         if (count == most)
@@ -496,32 +477,12 @@ static bool add_connection(build *b, const ss_model_equality *e)
     return true;
 }
 
-/* A sum of joint coordinates that stays, or along which limits, springs and dampers act: a fixed tendon. */
-static bool couple(build *b, const ss_model_equality *e, const char *what)
-{
-    ss_joint joint = {.name = e->name, .kind = SS_JOINT_COUPLING, .terms = e->terms, .law = {e->law}};
-    joint.disabled = e->disabled;
-    joint.bodies_collide = true;
-    for (int k = 0; k < e->terms; k++) {
-        const ss_model_joint *of = &b->tree->joints[e->joint[k]];
-        if (of->number < 0 || of->coordinate < 0) {
-            ss_xml_note(b->reading, SS_FINDING_LOSS, e->node,
-                        "%s is not honoured: \"%.80s\" has no coordinate of its own", what,
-                        of->name ? of->name : "");
-            return true;
-        }
-        joint.term[k] = (ss_coupling_term){of->number, of->coordinate, e->factor[k]};
-    }
-    int number = put_joint(b, e->node, &joint);
-    if (number < 0) return false;
-    if (e->kind == SS_MODEL_COUPLE) ss_world_joint(b->world, number)->start_length = e->offset;
-    return true;
-}
-
+/* A joint that is held, or a sum of joint coordinates that stays, or along which limits, springs and dampers
+ * act: a fixed tendon. */
 static bool add_coupling(build *b, const ss_model_equality *e)
 {
-    ss_model_joint *one = &b->tree->joints[e->joint[0]];
     if (e->kind == SS_MODEL_LOCK) {
+        const ss_model_joint *one = &b->tree->joints[e->joint[0]];
         if (one->coordinate < 0 || one->number < 0) {
             ss_xml_note(b->reading, SS_FINDING_LOSS, e->node, "is not honoured: its joint has no coordinate");
             return true;
@@ -531,38 +492,23 @@ static bool add_coupling(build *b, const ss_model_equality *e)
         law->lower = law->upper = e->offset;
         return true;
     }
-    return couple(b, e, e->kind == SS_MODEL_COUPLE ? "the coupling" : "the tendon");
-}
 
-static bool add_equalities(build *b)
-{
-    for (int i = 0; i < b->tree->equality_count; i++) {
-        const ss_model_equality *e = &b->tree->equalities[i];
-        bool connects = e->kind == SS_MODEL_CONNECT || e->kind == SS_MODEL_WELD;
-        if (!(connects ? add_connection(b, e) : add_coupling(b, e))) return false;
+    ss_joint joint = {.name = e->name, .kind = SS_JOINT_COUPLING, .terms = e->terms, .law = {e->law}};
+    joint.disabled = e->disabled;
+    joint.bodies_collide = true;
+    for (int k = 0; k < e->terms; k++) {
+        const ss_model_joint *of = &b->tree->joints[e->joint[k]];
+        if (of->number < 0 || of->coordinate < 0) {
+            ss_xml_note(b->reading, SS_FINDING_LOSS, e->node,
+                        "%s is not honoured: \"%.80s\" has no coordinate of its own",
+                        e->kind == SS_MODEL_COUPLE ? "the coupling" : "the tendon", of->name ? of->name : "");
+            return true;
+        }
+        joint.term[k] = (ss_coupling_term){of->number, of->coordinate, e->factor[k]};
     }
-    return true;
-}
-
-/* A pair that is kept apart by a joint, or of which neither side moves, never touches. */
-static void check_pairs(build *b)
-{
-    for (int p = 0; p < b->tree->pair_count; p++) {
-        const ss_model_pair *pair = &b->tree->pairs[p];
-        if (!ss_world_may_touch(b->world, pair->geom[0], pair->geom[1]) && !b->tree->contacts_off)
-            ss_xml_note(b->reading, SS_FINDING_LOSS, pair->node,
-                        "<pair> is not honoured: its bodies are connected by a joint, or do not move");
-    }
-}
-
-static bool add_exclusions(build *b)
-{
-    for (int i = 0; i < b->tree->exclusion_count; i++) {
-        int one = body_of(b, b->tree->exclusions[i].part[0]),
-            two = body_of(b, b->tree->exclusions[i].part[1]);
-        if (one == two) continue;
-        if (!ss_world_separate(b->world, one, two, b->reading->err)) return false;
-    }
+    int number = put_joint(b, e->node, &joint);
+    if (number < 0) return false;
+    if (e->kind == SS_MODEL_COUPLE) ss_world_joint(b->world, number)->start_length = e->offset;
     return true;
 }
 
@@ -657,30 +603,43 @@ static bool move_to_start(build *b)
     return true;
 }
 
-/* Limits that are broken at the start are mended within a few steps, which is a blow. */
-static void check_limits(build *b)
-{
-    for (int i = 0; i < b->tree->joint_count; i++) {
-        const ss_model_joint *joint = &b->tree->joints[i];
-        if (!joint->law.limited || (joint->start >= joint->law.lower && joint->start <= joint->law.upper))
-            continue;
-        ss_xml_note(b->reading, SS_FINDING_WARNING, joint->node,
-                    "starts outside of its limits, at %g of %g to %g: it is pushed inside",
-                    joint->start + joint->reference, joint->law.lower + joint->reference,
-                    joint->law.upper + joint->reference);
-    }
-}
-
 bool ss_tree_build(ss_tree *tree, ss_world *world, ss_error *err)
 {
     build b = {.tree = tree, .reading = tree->reading, .world = world, .base = SS_WORLD};
     memcpy(ss_world_gravity(world), tree->gravity, sizeof tree->gravity);
     if (!group_parts(&b)) return false;
-    scale_masses(&b);
-    bool good = add_base(&b) && add_bodies(&b) && set_filters(&b) && set_materials(&b) && add_shapes(&b) &&
-                add_joints(&b) && add_equalities(&b) && add_exclusions(&b) && move_to_start(&b);
+    bool good = add_bodies(&b) && set_filters(&b) && set_materials(&b) && add_shapes(&b) && add_joints(&b);
+
+    for (int i = 0; good && i < tree->equality_count; i++) {
+        const ss_model_equality *e = &tree->equalities[i];
+        bool connects = e->kind == SS_MODEL_CONNECT || e->kind == SS_MODEL_WELD;
+        good = connects ? add_connection(&b, e) : add_coupling(&b, e);
+    }
+    for (int i = 0; good && i < tree->exclusion_count; i++) {
+        const int *part = tree->exclusions[i].part;
+        int one = body_of(&b, part[0]), two = body_of(&b, part[1]);
+        good = one == two || ss_world_separate(world, one, two, b.reading->err);
+    }
+    good = good && move_to_start(&b);
     if (!good || tree->reading->failed) return false;
-    check_pairs(&b);
-    check_limits(&b);
+
+    /* A pair that is kept apart by a joint, or of which neither side moves, never touches. */
+    for (int p = 0; p < tree->pair_count; p++) {
+        const ss_model_pair *pair = &tree->pairs[p];
+        if (!ss_world_may_touch(world, pair->geom[0], pair->geom[1]) && !tree->contacts_off)
+            ss_xml_note(b.reading, SS_FINDING_LOSS, pair->node,
+                        "<pair> is not honoured: its bodies are connected by a joint, or do not move");
+    }
+
+    /* Limits that are broken at the start are mended within a few steps, which is a blow. */
+    for (int i = 0; i < tree->joint_count; i++) {
+        const ss_model_joint *joint = &tree->joints[i];
+        if (!joint->law.limited || (joint->start >= joint->law.lower && joint->start <= joint->law.upper))
+            continue;
+        ss_xml_note(b.reading, SS_FINDING_WARNING, joint->node,
+                    "starts outside of its limits, at %g of %g to %g: it is pushed inside",
+                    joint->start + joint->reference, joint->law.lower + joint->reference,
+                    joint->law.upper + joint->reference);
+    }
     return ss_world_finish(world, err);
 }

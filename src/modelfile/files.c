@@ -11,17 +11,6 @@ static bool exists(const char *path)
     return stat(path, &status) == 0 && S_ISREG(status.st_mode);
 }
 
-/* The folder that the user gave for a package; NULL if none. */
-static const char *package_folder(const ss_tree *tree, const char *name, size_t length)
-{
-    const ss_option_list *packages = &tree->options->packages;
-    for (int i = 0; i < packages->count; i++) {
-        const char *item = packages->items[i];
-        if (strncmp(item, name, length) == 0 && item[length] == '=') return item + length + 1;
-    }
-    return NULL;
-}
-
 /* package://NAME/REST is REST in the folder of that package; if none was given, the model's own folder, or
  * one of that name in it, is taken for it. */
 static const char *find_in_package(ss_tree *tree, const ss_xml *node, const char *name)
@@ -32,8 +21,13 @@ static const char *find_in_package(ss_tree *tree, const ss_xml *node, const char
         return NULL;
     }
     const char *rest = slash + 1;
-    const char *folder = package_folder(tree, name, (size_t)(slash - name));
-    if (folder) return ss_reading_text(tree->reading, "%.1500s/%.1500s", folder, rest);
+    size_t length = (size_t)(slash - name);
+    for (int i = 0; i < tree->options->packages.count; i++) {
+        const char *item = tree->options->packages.items[i]; // NAME=FOLDER
+        if (strncmp(item, name, length) == 0 && item[length] == '=')
+            return ss_reading_text(tree->reading, "%.1500s/%.1500s", item + length + 1, rest);
+    }
+
     const char *beside = ss_tree_path(tree, node, "", rest);
     if (!beside || exists(beside)) return beside;
     const char *inside = ss_tree_path(tree, node, "", name);
@@ -50,29 +44,29 @@ const char *ss_tree_resolve(ss_tree *tree, const ss_xml *node, const char *direc
     return ss_tree_path(tree, node, directory, reference);
 }
 
-static bool in_package(const ss_tree *tree, const char *path)
-{
-    for (int i = 0; i < tree->options->packages.count; i++) {
-        const char *folder = strchr(tree->options->packages.items[i], '=');
-        if (folder && strncmp(path, folder + 1, strlen(folder + 1)) == 0) return true;
-    }
-    return false;
-}
-
 int ss_tree_read_mesh(ss_tree *tree, ss_xml *node, const char *path, const double scale[3], bool required)
 {
     struct stat status;
     ss_error err = {0};
     ss_mesh *mesh = NULL;
+
+    /* A folder that the user gave for a package may lie anywhere. */
+    bool in_package = false;
+    for (int i = 0; i < tree->options->packages.count; i++) {
+        const char *folder = strchr(tree->options->packages.items[i], '=');
+        in_package |= folder && strncmp(path, folder + 1, strlen(folder + 1)) == 0;
+    }
+
     if (stat(path, &status) != 0)
         ss_fail(&err, SS_ERROR_INPUT, "the file \"%.400s\" does not exist", path);
     else if (!S_ISREG(status.st_mode) || (size_t)status.st_size > SS_MODEL_FILE_MOST)
         ss_fail(&err, SS_ERROR_INPUT, "\"%.400s\" is not a file of at most %zu MB", path,
                 SS_MODEL_FILE_MOST >> 20);
-    else if (!in_package(tree, path) && !ss_tree_check_path(tree, node, path))
+    else if (!in_package && !ss_tree_check_path(tree, node, path))
         return -1;
     else
         mesh = ss_mesh_read(path, &err);
+
     if (!mesh && required) ss_xml_fail(tree->reading, node, "%s", err.message);
     if (!mesh && !required)
         ss_xml_note(tree->reading, SS_FINDING_WARNING, node, "is not shown: %s", err.message);

@@ -126,15 +126,6 @@ ss_mjcf_element ss_mjcf_element_of(ss_mjcf *m, ss_xml *node, int child_class)
 
 /* ---- attributes ------------------------------------------------------------------------------------- */
 
-static void note_asked(ss_mjcf *m, const char *element, const char *attribute)
-{
-    for (int i = 0; i < m->asked_count; i++)
-        if (strcmp(m->asked[i].attribute, attribute) == 0 && strcmp(m->asked[i].element, element) == 0)
-            return;
-    m->asked = ss_reading_grow(m->reading, m->asked, m->asked_count, sizeof *m->asked);
-    if (m->asked) m->asked[m->asked_count++] = (ss_mjcf_asked){element, attribute};
-}
-
 static const char *text_of_class(ss_mjcf *m, int number, const char *element, const char *name,
                                  ss_xml **where)
 {
@@ -155,11 +146,19 @@ static const char *text_of_class(ss_mjcf *m, int number, const char *element, co
 
 const char *ss_mjcf_text(ss_mjcf *m, ss_mjcf_element e, const char *name, ss_xml **where)
 {
+    /* What was asked of an element is remembered, so that defaults for it do not count as left out. */
+    int i = 0;
+    while (i < m->asked_count &&
+           (strcmp(m->asked[i].attribute, name) != 0 || strcmp(m->asked[i].element, e.node->name) != 0))
+        i++;
+    if (i == m->asked_count) {
+        m->asked = ss_reading_grow(m->reading, m->asked, m->asked_count, sizeof *m->asked);
+        if (m->asked) m->asked[m->asked_count++] = (ss_mjcf_asked){e.node->name, name};
+    }
+
     *where = e.node;
-    note_asked(m, e.node->name, name);
     const char *text = ss_xml_text(e.node, name);
-    if (!text) text = text_of_class(m, e.class_number, e.node->name, name, where);
-    return text;
+    return text ? text : text_of_class(m, e.class_number, e.node->name, name, where);
 }
 
 int ss_mjcf_numbers(ss_mjcf *m, ss_mjcf_element e, const char *name, int least, int most, double *values)

@@ -6,14 +6,6 @@
 
 /* ---- meshes ----------------------------------------------------------------------------------------- */
 
-static ss_mjcf_mesh *find_mesh(ss_mjcf *m, const ss_xml *node, const char *name)
-{
-    for (int i = 0; i < m->mesh_count; i++)
-        if (strcmp(m->meshes[i].name, name) == 0) return &m->meshes[i];
-    ss_xml_fail(m->reading, node, "unknown mesh \"%.80s\"", name);
-    return NULL;
-}
-
 /* Vertices, and faces if there are any, written in the file itself. */
 static ss_mesh *inline_mesh(ss_mjcf *m, ss_xml *node)
 {
@@ -99,7 +91,10 @@ static bool needs(ss_mjcf *m, ss_mjcf_element e, const double *size, int count, 
 
 static bool read_mesh(ss_mjcf *m, ss_mjcf_element e, const char *name, bool required, ss_model_geom *geom)
 {
-    ss_mjcf_mesh *item = find_mesh(m, e.node, name);
+    ss_mjcf_mesh *item = NULL;
+    for (int i = 0; i < m->mesh_count && !item; i++)
+        if (strcmp(m->meshes[i].name, name) == 0) item = &m->meshes[i];
+    if (!item) ss_xml_fail(m->reading, e.node, "unknown mesh \"%.80s\"", name);
     geom->kind = SS_HULL; // a mesh collides as its convex hull
     geom->mesh = item ? load_mesh(m, item, required) : -1;
     return geom->mesh >= 0;

@@ -309,29 +309,6 @@ typedef struct actuator {
     double constant, stiffness, damping, target, speed, most;
 } actuator;
 
-static double clamped(ss_mjcf *m, ss_mjcf_element e, double control)
-{
-    double range[2];
-    int given = ss_mjcf_numbers(m, e, "ctrlrange", 2, 2, range),
-        limited = ss_mjcf_limited(m, e, "ctrllimited");
-    if (!given || limited == 0 || (limited == 2 && !m->autolimits)) return control;
-    return fmin(fmax(control, range[0]), range[1]);
-}
-
-/* The largest force; 0 = unlimited. */
-static double force_limit(ss_mjcf *m, ss_mjcf_element e)
-{
-    double range[2];
-    int given = ss_mjcf_numbers(m, e, "forcerange", 2, 2, range),
-        limited = ss_mjcf_limited(m, e, "forcelimited");
-    if (!given || limited == 0 || (limited == 2 && !m->autolimits)) return 0.0;
-    double most = fmax(fabs(range[0]), fabs(range[1]));
-    if (range[0] != -range[1])
-        ss_xml_note(m->reading, SS_FINDING_LOSS, e.node,
-                    "forcerange: different limits of the two directions are not honoured, the larger counts");
-    return most;
-}
-
 /* gain * control + b0 + b1 length + b2 speed, as <general> has it; false when it is of another kind. */
 static bool read_general(ss_mjcf *m, ss_mjcf_element e, double control, double gear, actuator *a)
 {
@@ -360,7 +337,12 @@ static bool read_general(ss_mjcf *m, ss_mjcf_element e, double control, double g
 
 static bool read_actuator(ss_mjcf *m, ss_mjcf_element e, double control, double gear, actuator *a)
 {
-    control = clamped(m, e, control);
+    double range[2];
+    int given = ss_mjcf_numbers(m, e, "ctrlrange", 2, 2, range),
+        limited = ss_mjcf_limited(m, e, "ctrllimited");
+    if (given && (limited == 1 || (limited == 2 && m->autolimits)))
+        control = fmin(fmax(control, range[0]), range[1]);
+
     if (ss_xml_is(e.node, "motor")) {
         a->constant = gear * control;
     } else if (ss_xml_is(e.node, "position")) {
@@ -375,7 +357,17 @@ static bool read_actuator(ss_mjcf *m, ss_mjcf_element e, double control, double 
     } else if (!ss_xml_is(e.node, "general") || !read_general(m, e, control, gear, a)) {
         return false;
     }
-    a->most = force_limit(m, e) * fabs(gear);
+
+    /* The largest force; 0 = unlimited. */
+    given = ss_mjcf_numbers(m, e, "forcerange", 2, 2, range);
+    limited = ss_mjcf_limited(m, e, "forcelimited");
+    if (given && (limited == 1 || (limited == 2 && m->autolimits))) {
+        a->most = fmax(fabs(range[0]), fabs(range[1])) * fabs(gear);
+        if (range[0] != -range[1])
+            ss_xml_note(
+                m->reading, SS_FINDING_LOSS, e.node,
+                "forcerange: different limits of the two directions are not honoured, the larger counts");
+    }
     if (a->stiffness < 0.0 || a->damping < 0.0) ss_xml_fail(m->reading, e.node, "gains must not be negative");
     return true;
 }

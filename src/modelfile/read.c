@@ -51,15 +51,6 @@ bool ss_model_is_name(const char *path)
     return false;
 }
 
-static void add_floor(ss_tree *tree, ss_xml *root)
-{
-    if (!tree->options->floor) return;
-    ss_model_geom *floor = ss_tree_add_geom(tree, root, -1);
-    if (!floor) return;
-    floor->kind = SS_PLANE;
-    floor->contype = floor->conaffinity = UINT32_MAX;
-}
-
 typedef struct ss_model_reader {
     const char *root;
     ss_model_format format;
@@ -82,7 +73,11 @@ static bool read_tree(ss_tree *tree, const char *text, size_t size, const char *
         tree->info->format = formats[i].format;
         formats[i].read(tree, root);
         if (reading->failed) return false;
-        add_floor(tree, root);
+        ss_model_geom *floor = tree->options->floor ? ss_tree_add_geom(tree, root, -1) : NULL;
+        if (floor) {
+            floor->kind = SS_PLANE;
+            floor->contype = floor->conaffinity = UINT32_MAX;
+        }
         ss_xml_list_unread(reading, root, formats[i].judge);
         return ss_tree_build(tree, world, err);
     }

@@ -152,19 +152,16 @@ static void read_surface(sdf *s, ss_xml *collision, ss_model_geom *geom)
         geom->contype = geom->conaffinity = (uint32_t)mask;
 }
 
-static uint32_t colour_of(sdf *s, ss_xml *link)
+static void read_shapes(sdf *s, ss_xml *link, int part)
 {
+    /* The collision shapes are shown, in the colour of the first visual; without any, the visuals are. */
+    static const char *const kinds[2] = {"collision", "visual"};
     ss_xml *visual = ss_xml_child(link, "visual");
     ss_xml *material = visual ? ss_xml_child(visual, "material") : NULL;
     double rgba[4];
     if (visual) visual->read = false; // listed, unless it is shown
-    return numbers_in(s, material, "diffuse", 3, 4, rgba) >= 3 ? ss_colour_of(rgba) : 0;
-}
+    uint32_t colour = numbers_in(s, material, "diffuse", 3, 4, rgba) >= 3 ? ss_colour_of(rgba) : 0;
 
-static void read_shapes(sdf *s, ss_xml *link, int part)
-{
-    static const char *const kinds[2] = {"collision", "visual"};
-    uint32_t colour = colour_of(s, link);
     int before = s->tree->geom_count;
     for (int k = 0; k < 2 && s->tree->geom_count == before; k++) {
         for (ss_xml *node = link->first; node && !s->reading->failed; node = node->next) {
@@ -250,23 +247,6 @@ static int find_link(const link *links, int count, const char *name)
     return -1;
 }
 
-static bool connect(sdf *s, ss_xml *node, link *links, int count)
-{
-    ss_xml *parent = ss_xml_child(node, "parent"), *child = ss_xml_child(node, "child");
-    node->read = true;
-    if (!parent || !child) return ss_xml_fail(s->reading, node, "needs a parent and a child");
-    int to = find_link(links, count, child->text);
-    bool world = strcmp(parent->text, "world") == 0;
-    if (to < 0 || (!world && find_link(links, count, parent->text) < 0))
-        return ss_xml_fail(s->reading, node, "unknown link \"%.80s\"", to < 0 ? child->text : parent->text);
-    if (links[to].joint)
-        return ss_xml_fail(s->reading, node, "\"%.80s\" has two parents: loops are not honoured",
-                           child->text);
-    links[to].joint = node;
-    links[to].parent = world ? NULL : parent->text;
-    return true;
-}
-
 static void add_link(sdf *s, link *l, const link *parent, bool fixed)
 {
     ss_model_part *part = ss_tree_add_part(s->tree, l->node, parent ? parent->part : -1);
@@ -308,10 +288,31 @@ static void read_model(sdf *s, ss_xml *model)
         links[count++] =
             (link){.node = node, .name = its, .pose = ss_pose_compose(pose, pose_of(s, node)), .part = -1};
     }
-    for (ss_xml *node = model->first; node; node = node->next)
-        if (ss_xml_is(node, "joint") && !connect(s, node, links, count)) return;
 
-    // parents before children
+    /* A joint is kept with the link it leads to. */
+    for (ss_xml *node = model->first; node; node = node->next) {
+        if (!ss_xml_is(node, "joint")) continue;
+        ss_xml *from = ss_xml_child(node, "parent"), *child = ss_xml_child(node, "child");
+        node->read = true;
+        if (!from || !child) {
+            ss_xml_fail(s->reading, node, "needs a parent and a child");
+            return;
+        }
+        int to = find_link(links, count, child->text);
+        bool world = strcmp(from->text, "world") == 0;
+        if (to < 0 || (!world && find_link(links, count, from->text) < 0)) {
+            ss_xml_fail(s->reading, node, "unknown link \"%.80s\"", to < 0 ? child->text : from->text);
+            return;
+        }
+        if (links[to].joint) {
+            ss_xml_fail(s->reading, node, "\"%.80s\" has two parents: loops are not honoured", child->text);
+            return;
+        }
+        links[to].joint = node;
+        links[to].parent = world ? NULL : from->text;
+    }
+
+    /* Parents are added before their children. */
     int added = 0;
     for (bool progress = true; progress && added < count && !s->reading->failed;) {
         progress = false;
@@ -329,19 +330,6 @@ static void read_model(sdf *s, ss_xml *model)
         for (int k = 0; k < i; k++) ss_tree_add_exclusion(s->tree, links[i].part, links[k].part);
 }
 
-static void read_world(sdf *s, ss_xml *world)
-{
-    world->read = true;
-    const char *name = ss_xml_text(world, "name");
-    snprintf(s->tree->info->name, sizeof s->tree->info->name, "%.60s", name ? name : "");
-    numbers_in(s, world, "gravity", 3, 3, s->tree->gravity);
-    ss_xml *physics = ss_xml_child(world, "physics");
-    s->tree->info->h = number_in(s, physics, "max_step_size", 0.001);
-    if (!(s->tree->info->h > 0.0)) ss_xml_fail(s->reading, physics, "max_step_size: must be positive");
-    for (ss_xml *node = world->first; node && !s->reading->failed; node = node->next)
-        if (ss_xml_is(node, "model")) read_model(s, node);
-}
-
 void ss_sdf_read(ss_tree *tree, ss_xml *root)
 {
     sdf s = {tree, tree->reading};
@@ -349,8 +337,18 @@ void ss_sdf_read(ss_tree *tree, ss_xml *root)
     tree->has_base = true;
     ss_xml_text(root, "version");
     for (ss_xml *node = root->first; node && !s.reading->failed; node = node->next) {
-        if (ss_xml_is(node, "world")) read_world(&s, node);
         if (ss_xml_is(node, "model")) read_model(&s, node);
+        if (!ss_xml_is(node, "world")) continue;
+
+        const char *name = ss_xml_text(node, "name");
+        node->read = true;
+        snprintf(tree->info->name, sizeof tree->info->name, "%.60s", name ? name : "");
+        numbers_in(&s, node, "gravity", 3, 3, tree->gravity);
+        ss_xml *physics = ss_xml_child(node, "physics");
+        tree->info->h = number_in(&s, physics, "max_step_size", 0.001);
+        if (!(tree->info->h > 0.0)) ss_xml_fail(s.reading, physics, "max_step_size: must be positive");
+        for (ss_xml *model = node->first; model && !s.reading->failed; model = model->next)
+            if (ss_xml_is(model, "model")) read_model(&s, model);
     }
     if (!s.reading->failed && tree->part_count == 0) ss_xml_fail(s.reading, root, "has no links");
 }
