@@ -54,76 +54,61 @@ void *ss_assembly_options(ss_assembly *assembly)
 
 /* ---- assemble --------------------------------------------------------------------------------------- */
 
-static int64_t count_unknowns(const ss_contact_model *model, const ss_rows *rows, const void *options,
-                              int64_t *blocks)
-{
-    int64_t total = 0;
-    *blocks = 0;
-    for (int c = 0; c < rows->contact_count; c++) {
-        int own_blocks = 0;
-        total += model->unknowns(&rows->contact[c], options, &own_blocks);
-        *blocks += own_blocks;
-    }
-    return total;
-}
-
-static void push_contacts(const ss_contact_model *model, ss_rows *rows, const void *options)
-{
-    for (int c = 0; c < rows->contact_count; c++) {
-        ss_contact_impulse impulse = model->read(rows, &rows->contact[c], options, NULL);
-        ss_rows_push_contact(rows, &rows->contact[c], &impulse);
-    }
-    ss_rows_move(rows);
-}
-
 /* The problem of the rows under one model, in the memory of the store. */
 static bool build(const ss_contact_model *model, ss_rows *rows, const void *options, ss_problem_store *store,
                   ss_error *err)
 {
-    int64_t blocks, unknowns = count_unknowns(model, rows, options, &blocks);
+    int64_t unknowns = 0, blocks = 0;
+    for (int c = 0; c < rows->contact_count; c++) {
+        int own_blocks = 0;
+        unknowns += model->unknowns(&rows->contact[c], options, &own_blocks);
+        blocks += own_blocks;
+    }
+
+    /* A model of forces knows its impulses already: they are part of the free velocity. */
+    bool forces = model->traits & SS_MODELS_FORCES;
+    for (int c = 0; forces && c < rows->contact_count; c++) {
+        ss_contact_impulse impulse = model->read(rows, &rows->contact[c], options, NULL);
+        ss_rows_push_contact(rows, &rows->contact[c], &impulse);
+    }
+    if (forces) ss_rows_move(rows);
+
     ss_problem_builder builder;
-    if (model->traits & SS_MODELS_FORCES) push_contacts(model, rows, options);
     if (!ss_builder_start(store, rows, unknowns, blocks, &builder, err)) return false;
     for (int c = 0; c < rows->contact_count; c++) model->add(rows, &rows->contact[c], options, &builder);
     if (!ss_builder_finish(&builder, err)) return false;
-    if (model->traits & SS_MODELS_FORCES) ss_rows_let_go(rows);
+    if (forces) ss_rows_let_go(rows);
     return true;
-}
-
-/* By a model of the library. */
-static bool assemble_by_model(ss_assembly *assembly, const ss_frame *frame, ss_error *err)
-{
-    const ss_contact_model *model = assembly->formulation->model;
-    if (!build(model, &assembly->rows, assembly->options, &assembly->store, err)) return false;
-    return !model->transform ||
-           model->transform(frame, assembly->store.problem, assembly->options, &assembly->transformed, err);
-}
-
-/* By functions from outside. */
-static bool assemble_by_author(ss_assembly *assembly, const ss_frame *frame, ss_error *err)
-{
-    const ss_formulation *formulation = assembly->formulation;
-    if (formulation->contact)
-        return ss_own_ask(formulation, assembly->options, &assembly->rows, &assembly->own, err) &&
-               ss_own_build(&assembly->own, &assembly->rows, &assembly->store, err);
-    assembly->transformed = formulation->assemble(formulation, assembly->options, frame, err);
-    if (!assembly->transformed) return ss_fail_in(err, "formulation %s", formulation->name);
-    return ss_own_check_problem(formulation, frame, assembly->transformed, err);
 }
 
 bool ss_assemble(ss_assembly *assembly, const ss_frame *frame, ss_findings *notes, ss_error *err)
 {
     const ss_formulation *formulation = assembly->formulation;
+    const ss_contact_model *model = formulation->model;
     ss_problem_destroy(assembly->transformed);
     assembly->transformed = NULL;
     assembly->has_coulomb = assembly->has_judged = assembly->has_maximal_rows = false;
 
-    if (!ss_rows_make(frame, assembly->options, &assembly->rows, err)) return false;
-    if (formulation->model && formulation->model->prepare)
-        formulation->model->prepare(&assembly->rows, assembly->options);
-    if (!(formulation->model ? assemble_by_model : assemble_by_author)(assembly, frame, err)) return false;
-    ss_model_note_losses(formulation->model ? formulation->model->traits : formulation->models,
-                         &assembly->rows, assembly->options, notes);
+    /* By a model of the library, or by an author's functions: for one contact, or for the whole frame. */
+    ss_rows *rows = &assembly->rows;
+    if (!ss_rows_make(frame, assembly->options, rows, err)) return false;
+    if (model) {
+        if (model->prepare) model->prepare(rows, assembly->options);
+        if (!build(model, rows, assembly->options, &assembly->store, err)) return false;
+        if (model->transform &&
+            !model->transform(frame, assembly->store.problem, assembly->options, &assembly->transformed, err))
+            return false;
+    } else if (formulation->contact) {
+        if (!ss_own_ask(formulation, assembly->options, rows, &assembly->own, err) ||
+            !ss_own_build(&assembly->own, rows, &assembly->store, err))
+            return false;
+    } else {
+        assembly->transformed = formulation->assemble(formulation, assembly->options, frame, err);
+        if (!assembly->transformed) return ss_fail_in(err, "formulation %s", formulation->name);
+        if (!ss_own_check_problem(formulation, frame, assembly->transformed, err)) return false;
+    }
+
+    ss_model_note_losses(model ? model->traits : formulation->models, rows, assembly->options, notes);
     return true;
 }
 
@@ -228,11 +213,18 @@ static void recover_under(const ss_contact_model *model, const void *options, ss
     ss_rows_let_go(rows);
 }
 
-/* The author says what the impulses are; what they do to the bodies is mechanics. */
-static void recover_by_author(ss_assembly *assembly, const double *x, ss_answer *answer)
+void ss_assembly_recover(ss_assembly *assembly, const double *x, ss_answer *answer)
 {
     const ss_formulation *formulation = assembly->formulation;
+    const ss_contact_model *model = formulation->model;
     ss_rows *rows = &assembly->rows;
+    if (model) {
+        recover_under(model, assembly->options, rows, x + count_velocities(assembly), answer);
+        if (model->settle) model->settle(rows, answer);
+        return;
+    }
+
+    /* The author says what the impulses are; what they do to the bodies is mechanics. */
     ss_rows_start_answer(answer);
     if (formulation->contact) {
         for (int r = 0; r < rows->joint_count; r++) ss_rows_add_joint(rows, &rows->joint[r], *x++, answer);
@@ -248,17 +240,6 @@ static void recover_by_author(ss_assembly *assembly, const double *x, ss_answer 
     }
     ss_rows_end_answer(rows, answer);
     ss_rows_let_go(rows);
-}
-
-void ss_assembly_recover(ss_assembly *assembly, const double *x, ss_answer *answer)
-{
-    const ss_contact_model *model = assembly->formulation->model;
-    if (!model) {
-        recover_by_author(assembly, x, answer);
-        return;
-    }
-    recover_under(model, assembly->options, &assembly->rows, x + count_velocities(assembly), answer);
-    if (model->settle) model->settle(&assembly->rows, answer);
 }
 
 void ss_assembly_recover_coulomb(ss_assembly *assembly, const double *x, ss_answer *answer)
@@ -295,34 +276,26 @@ static void guess_under(const ss_contact_model *model, const void *options, ss_r
     ss_rows_let_go(rows);
 }
 
-static void guess_by_author(ss_assembly *assembly, const ss_answer *answer, double *x)
-{
-    const ss_formulation *formulation = assembly->formulation;
-    const ss_rows *rows = &assembly->rows;
-    if (formulation->contact) {
-        for (int r = 0; r < rows->joint_count; r++) *x++ = answer->row_impulse[rows->joint[r].row];
-        ss_own_guess(&assembly->own, rows, answer, x);
-        return;
-    }
-    int size = assembly->transformed->size;
-    if (size) memset(x, 0, (size_t)size * sizeof *x);
-    if (formulation->guess)
-        formulation->guess(formulation, assembly->options, rows->frame, assembly->transformed, answer, x);
-}
-
 void ss_assembly_guess(ss_assembly *assembly, const ss_answer *answer, double *x)
 {
-    if (!assembly->formulation->model) {
-        guess_by_author(assembly, answer, x);
-        return;
+    const ss_formulation *formulation = assembly->formulation;
+    ss_rows *rows = &assembly->rows;
+    if (formulation->model) {
+        int velocities = count_velocities(assembly);
+        take_velocities(rows, answer);
+        if (velocities)
+            memcpy(x, rows->minimal ? rows->coordinates.velocity : rows->velocity[0],
+                   (size_t)velocities * sizeof *x);
+        guess_under(formulation->model, assembly->options, rows, answer, x + velocities);
+    } else if (formulation->contact) {
+        for (int r = 0; r < rows->joint_count; r++) *x++ = answer->row_impulse[rows->joint[r].row];
+        ss_own_guess(&assembly->own, rows, answer, x);
+    } else {
+        int size = assembly->transformed->size;
+        if (size) memset(x, 0, (size_t)size * sizeof *x);
+        if (formulation->guess)
+            formulation->guess(formulation, assembly->options, rows->frame, assembly->transformed, answer, x);
     }
-    int velocities = count_velocities(assembly);
-    take_velocities(&assembly->rows, answer);
-    const ss_rows *rows = &assembly->rows;
-    if (velocities)
-        memcpy(x, rows->minimal ? rows->coordinates.velocity : rows->velocity[0],
-               (size_t)velocities * sizeof *x);
-    guess_under(assembly->formulation->model, assembly->options, &assembly->rows, answer, x + velocities);
 }
 
 void ss_assembly_guess_coulomb(ss_assembly *assembly, const ss_answer *answer, double *x)

@@ -47,35 +47,14 @@ static double predicted(const ss_rows *rows, const ss_contact_row *contact, ss_v
     return ss_contact_speed(contact, direction, rows->free_velocity);
 }
 
-/* With one coefficient for all directions the tangents may be turned. */
-static void turn_to_slip(const ss_rows *rows, const ss_contact_row *contact, double turn[2])
-{
-    if (contact->mu[0] != contact->mu[1] || !contact->in_plane[0] || !contact->in_plane[1]) return;
-    double u = predicted(rows, contact, contact->tangent[0]),
-           v = predicted(rows, contact, contact->tangent[1]);
-    double speed = hypot(u, v);
-    if (!(speed > slip_rounding * fabs(predicted(rows, contact, contact->normal)))) return;
-    turn[0] = u / speed;
-    turn[1] = v / speed;
-}
-
-static bool is_coupled(const ss_contact_row *contact, const ss_box_options *set, int k)
-{
-    return set->bound == SS_BOX_CURRENT && !isinf(contact->mu[k]);
-}
-
-static bool has_row(const ss_contact_row *contact, int k)
-{
-    return contact->mu[k] > 0.0 && contact->in_plane[k];
-}
-
 static tangents tangents_of(const ss_contact_row *contact, const ss_box_options *set)
 {
     tangents t = {.turn = {1.0, 0.0}};
     for (int pass = 0; pass < 2; pass++) {
         for (int k = 0; k < 2; k++) {
-            if (!has_row(contact, k) || is_coupled(contact, set, k) != (pass == 1)) continue;
-            t.coupled[t.count] = pass == 1;
+            bool coupled = set->bound == SS_BOX_CURRENT && !isinf(contact->mu[k]);
+            if (!(contact->mu[k] > 0.0) || !contact->in_plane[k] || coupled != (pass == 1)) continue;
+            t.coupled[t.count] = coupled;
             t.which[t.count++] = k;
         }
     }
@@ -86,14 +65,16 @@ static tangents turned_tangents_of(const ss_rows *rows, const ss_contact_row *co
                                    const ss_box_options *set)
 {
     tangents t = tangents_of(contact, set);
-    if (set->tangents == SS_BOX_SLIP) turn_to_slip(rows, contact, t.turn);
-    return t;
-}
 
-static ss_vec3 direction_of(const ss_contact_row *contact, const tangents *t, int k)
-{
-    double along = k ? -t->turn[1] : t->turn[0], across = k ? t->turn[0] : t->turn[1];
-    return ss_vec3_add_scaled(ss_vec3_scale(along, contact->tangent[0]), across, contact->tangent[1]);
+    /* With one coefficient for all directions the tangents may be turned, along the slip. */
+    bool round = contact->mu[0] == contact->mu[1] && contact->in_plane[0] && contact->in_plane[1];
+    if (set->tangents != SS_BOX_SLIP || !round) return t;
+    double u = predicted(rows, contact, contact->tangent[0]),
+           v = predicted(rows, contact, contact->tangent[1]), speed = hypot(u, v);
+    if (!(speed > slip_rounding * fabs(predicted(rows, contact, contact->normal)))) return t;
+    t.turn[0] = u / speed;
+    t.turn[1] = v / speed;
+    return t;
 }
 
 /* ---- the model -------------------------------------------------------------------------------------- */
@@ -106,35 +87,35 @@ static int count_unknowns(const ss_contact_row *contact, const void *options, in
     return 1 + t.count + spins;
 }
 
-/* The impulse that stops the contact if nothing else acts: a first guess for a contact without a past. */
-static double stopping_impulse(const ss_rows *rows, const ss_contact_row *contact)
-{
-    double row[12];
-    ss_contact_sliding_row(contact, contact->normal, row);
-    double speed = ss_rows_speed(contact->pair, row, rows->free_velocity) + contact->offset;
-    return fmax(-speed, 0.0) / (ss_rows_inverse_mass(rows, contact->pair, row) + contact->compliance);
-}
-
-static double known_impulse(const ss_rows *rows, const ss_contact_row *contact, const ss_box_options *set)
-{
-    double known = set->normal_impulses ? set->normal_impulses[contact->contact] : NAN;
-    return isnan(known) ? stopping_impulse(rows, contact) : fmax(known, 0.0);
-}
-
 static void add_tangent(const ss_rows *rows, const ss_contact_row *contact, const ss_box_options *set,
                         const tangents *t, int at, int normal, ss_problem_builder *builder)
 {
     int k = t->which[at];
     double mu = contact->mu[k];
+    double along = k ? -t->turn[1] : t->turn[0], across = k ? t->turn[0] : t->turn[1];
+    ss_vec3 direction =
+        ss_vec3_add_scaled(ss_vec3_scale(along, contact->tangent[0]), across, contact->tangent[1]);
     ss_problem *problem = builder->problem;
-    int i = ss_builder_add_tangent(builder, contact, direction_of(contact, t, k));
+    int i = ss_builder_add_tangent(builder, contact, direction);
     if (t->coupled[at]) {
         problem->partner[i] = normal;
         problem->factor[i] = mu;
-    } else if (!isinf(mu)) {
-        problem->upper[i] = mu * known_impulse(rows, contact, set);
-        problem->lower[i] = -problem->upper[i];
+        return;
     }
+    if (isinf(mu)) return;
+
+    /* Of a contact without a past, a first guess is the impulse that stops it if nothing else acts. */
+    double known = set->normal_impulses ? set->normal_impulses[contact->contact] : NAN;
+    if (isnan(known)) {
+        double row[12];
+        ss_contact_sliding_row(contact, contact->normal, row);
+        double speed = ss_rows_speed(contact->pair, row, rows->free_velocity) + contact->offset;
+        known = fmax(-speed, 0.0) / (ss_rows_inverse_mass(rows, contact->pair, row) + contact->compliance);
+    } else {
+        known = fmax(known, 0.0);
+    }
+    problem->upper[i] = mu * known;
+    problem->lower[i] = -problem->upper[i];
 }
 
 static void add_contact(const ss_rows *rows, const ss_contact_row *contact, const void *options,

@@ -39,38 +39,9 @@ static ss_sparse *embed_mass(const ss_cone *planar, ss_error *err)
     return ss_triplets_finish(&M, 2 * n, 2 * n, err);
 }
 
-/* The column T2 on one body; `sign` is -1 on a and 1 on b. */
-static void add_second_tangent(ss_triplets *H, int body, int column, double sign, const double N[3],
-                               const double T[3])
-{
-    double sigma = N[0] * T[1] - N[1] * T[0];
-    double r[2] = {sigma * (T[2] * N[0] - N[2] * T[0]), sigma * (T[2] * N[1] - N[2] * T[1])};
-    ss_triplets_add(H, 6 * body + 2, column, sign * sigma);
-    ss_triplets_add(H, 6 * body + 3, column, sign * sigma * r[1]);
-    ss_triplets_add(H, 6 * body + 4, column, -sign * sigma * r[0]);
-}
-
 static void read_column(const ss_sparse *H, int column, int body, double values[3])
 {
     for (int i = 0; i < 3; i++) values[i] = ss_sparse_get(H, 3 * body + i, column);
-}
-
-/* The last body that a contact touches is b, the first one a; one alone is b. */
-static void add_tangents(ss_triplets *H, const ss_cone *planar, int contact)
-{
-    int bodies[2] = {-1, -1}, first = 2 * contact;
-    for (int at = planar->H->start[first]; at < planar->H->start[first + 2]; at++) {
-        int body = planar->H->row[at] / 3;
-        if (bodies[1] < body) bodies[1] = body;
-        if (bodies[0] < 0 || body < bodies[0]) bodies[0] = body;
-    }
-    for (int k = bodies[0] == bodies[1] ? 1 : 0; k < 2 && bodies[1] >= 0; k++) {
-        double N[3], T[3];
-        read_column(planar->H, first, bodies[k], N);
-        read_column(planar->H, first + 1, bodies[k], T);
-        if (T[0] == 0.0 && T[1] == 0.0 && T[2] == 0.0) continue; // a limit
-        add_second_tangent(H, bodies[k], 3 * contact + 2, k == 0 ? -1.0 : 1.0, N, T);
-    }
 }
 
 static ss_sparse *embed_contacts(const ss_cone *planar, ss_error *err)
@@ -79,38 +50,54 @@ static ss_sparse *embed_contacts(const ss_cone *planar, ss_error *err)
     size_t count = (size_t)ss_sparse_nonzeros(planar->H) + 6 * (size_t)planar->contacts;
     if (!ss_triplets_start(&H, count, err)) return NULL;
     add_mapped(&H, planar->H, 2, false);
-    for (int c = 0; c < planar->contacts; c++) add_tangents(&H, planar, c);
+    for (int c = 0; c < planar->contacts; c++) {
+        /* The last body that a contact touches is b, the first one a; one alone is b. */
+        int bodies[2] = {-1, -1}, first = 2 * c;
+        for (int at = planar->H->start[first]; at < planar->H->start[first + 2]; at++) {
+            int body = planar->H->row[at] / 3;
+            if (bodies[1] < body) bodies[1] = body;
+            if (bodies[0] < 0 || body < bodies[0]) bodies[0] = body;
+        }
+
+        /* The column T2 on each of them. */
+        for (int k = bodies[0] == bodies[1] ? 1 : 0; k < 2 && bodies[1] >= 0; k++) {
+            int row = 6 * bodies[k], column = 3 * c + 2;
+            double N[3], T[3], sign = k == 0 ? -1.0 : 1.0;
+            read_column(planar->H, first, bodies[k], N);
+            read_column(planar->H, first + 1, bodies[k], T);
+            if (T[0] == 0.0 && T[1] == 0.0 && T[2] == 0.0) continue; // a limit
+            double sigma = N[0] * T[1] - N[1] * T[0];
+            double r[2] = {sigma * (T[2] * N[0] - N[2] * T[0]), sigma * (T[2] * N[1] - N[2] * T[1])};
+            ss_triplets_add(&H, row + 2, column, sign * sigma);
+            ss_triplets_add(&H, row + 3, column, sign * sigma * r[1]);
+            ss_triplets_add(&H, row + 4, column, -sign * sigma * r[0]);
+        }
+    }
     return ss_triplets_finish(&H, 2 * planar->dofs, 3 * planar->contacts, err);
 }
 
-static ss_sparse *embed_equations(const ss_cone *planar, ss_error *err)
+ss_cone *ss_cone_embed(const ss_cone *planar, ss_error *err)
 {
-    ss_triplets G;
-    if (!ss_triplets_start(&G, (size_t)ss_sparse_nonzeros(planar->G), err)) return NULL;
-    add_mapped(&G, planar->G, 1, false);
-    return ss_triplets_finish(&G, 2 * planar->dofs, planar->equations, err);
-}
-
-static void embed_vectors(const ss_cone *planar, ss_cone *spatial)
-{
+    int dofs = 2 * planar->dofs;
+    ss_cone *spatial = ss_cone_create(SS_CONE_GLOBAL, 3, planar->contacts, dofs, planar->equations, err);
+    if (!spatial) return NULL;
     for (int i = 0; i < planar->dofs; i++) spatial->f[map_dof(i)] = planar->f[i];
     for (int c = 0; c < planar->contacts; c++) {
         spatial->mu[c] = planar->mu[c];
         for (int j = 0; j < 2; j++) spatial->w[3 * c + j] = planar->w[2 * c + j];
     }
     for (int i = 0; i < planar->equations; i++) spatial->b[i] = planar->b[i];
-}
 
-ss_cone *ss_cone_embed(const ss_cone *planar, ss_error *err)
-{
-    ss_cone *spatial =
-        ss_cone_create(SS_CONE_GLOBAL, 3, planar->contacts, 2 * planar->dofs, planar->equations, err);
-    if (!spatial) return NULL;
-    embed_vectors(planar, spatial);
     spatial->M = embed_mass(planar, err);
     spatial->H = spatial->M ? embed_contacts(planar, err) : NULL;
     bool good = spatial->H != NULL;
-    if (good && planar->equations) good = (spatial->G = embed_equations(planar, err)) != NULL;
+    if (good && planar->equations) {
+        ss_triplets G;
+        good = ss_triplets_start(&G, (size_t)ss_sparse_nonzeros(planar->G), err);
+        if (good) add_mapped(&G, planar->G, 1, false);
+        if (good) spatial->G = ss_triplets_finish(&G, dofs, planar->equations, err);
+        good = spatial->G != NULL;
+    }
     if (good) return spatial;
     ss_cone_destroy(spatial);
     return NULL;

@@ -8,18 +8,24 @@
 
 /* ---- blocks of a sparse matrix -------------------------------------------------------------------- */
 
-static int find_body(ss_rigid_block *block, int body)
+void ss_rigid_block_read(const ss_sparse *matrix, int first, int count, ss_rigid_block *block)
 {
-    for (int k = 0; k < 2 && k < block->bodies; k++) {
-        if (block->body[k] == body) return k;
+    *block = (ss_rigid_block){.body = {SS_WORLD, SS_WORLD}};
+    for (int j = 0; j < count; j++) {
+        for (int at = matrix->start[first + j]; at < matrix->start[first + j + 1]; at++) {
+            if (matrix->value[at] == 0.0) continue;
+            int body = matrix->row[at] / 6, k = 0;
+            while (k < 2 && k < block->bodies && block->body[k] != body) k++;
+            if (k == 2 || k == block->bodies)
+                k = block->bodies++; // another body; a third one is only counted
+            if (k >= 2) continue;
+            block->body[k] = body;
+            block->column[k][j][matrix->row[at] % 6] = matrix->value[at];
+        }
     }
-    int k = block->bodies++;
-    if (k < 2) block->body[k] = body;
-    return k;
-}
+    if (block->bodies != 2 || block->body[0] < block->body[1]) return;
 
-static void swap_bodies(ss_rigid_block *block)
-{
+    /* The body with the lower number first. */
     double held[5][6];
     memcpy(held, block->column[0], sizeof held);
     memcpy(block->column[0], block->column[1], sizeof held);
@@ -27,19 +33,6 @@ static void swap_bodies(ss_rigid_block *block)
     int body = block->body[0];
     block->body[0] = block->body[1];
     block->body[1] = body;
-}
-
-void ss_rigid_block_read(const ss_sparse *matrix, int first, int count, ss_rigid_block *block)
-{
-    *block = (ss_rigid_block){.body = {SS_WORLD, SS_WORLD}};
-    for (int j = 0; j < count; j++) {
-        for (int at = matrix->start[first + j]; at < matrix->start[first + j + 1]; at++) {
-            if (matrix->value[at] == 0.0) continue;
-            int k = find_body(block, matrix->row[at] / 6);
-            if (k < 2) block->column[k][j][matrix->row[at] % 6] = matrix->value[at];
-        }
-    }
-    if (block->bodies == 2 && block->body[0] > block->body[1]) swap_bodies(block);
 }
 
 static ss_mat3 part(double column[5][6], int from)
@@ -79,32 +72,25 @@ static double skewness(ss_mat3 Q)
     return ss_mat3_max_abs(ss_mat3_add_scaled(gram, -1.0, ss_mat3_identity()));
 }
 
-static double asymmetry(ss_mat3 A, ss_mat3 Q)
-{
-    return ss_mat3_max_abs(ss_mat3_symmetric_part(ss_mat3_multiply(A, ss_mat3_transpose(Q))));
-}
-
-/* Columns M1, M2 must be (0, t1) and (0, t2). */
-static double rolling_deviation(double column[5][6])
-{
-    double largest = 0.0;
-    for (int j = 0; j < 2; j++) {
-        for (int i = 0; i < 3; i++) {
-            largest = fmax(largest, fabs(column[3 + j][i]));
-            largest = fmax(largest, fabs(column[3 + j][3 + i] - column[1 + j][i]));
-        }
-    }
-    return largest;
-}
-
 static void survey_contact(const ss_cone *cone, int contact, ss_rigid_block *block, survey *found)
 {
     for (int k = 0; k < block->bodies; k++) {
-        ss_mat3 Q = part(block->column[k], 0), A = part(block->column[k], 3);
+        double(*column)[6] = block->column[k];
+        ss_mat3 Q = part(column, 0), A = part(column, 3);
+        ss_mat3 uneven = ss_mat3_symmetric_part(ss_mat3_multiply(A, ss_mat3_transpose(Q)));
         note(&found->skewed, contact, skewness(Q), SS_RIGID);
-        note(&found->bent, contact, asymmetry(A, Q), SS_RIGID * found->longest);
-        if (cone->dimension == 5)
-            note(&found->rolling, contact, rolling_deviation(block->column[k]), SS_RIGID);
+        note(&found->bent, contact, ss_mat3_max_abs(uneven), SS_RIGID * found->longest);
+        if (cone->dimension != 5) continue;
+
+        /* Columns M1, M2 must be (0, t1) and (0, t2). */
+        double largest = 0.0;
+        for (int j = 0; j < 2; j++) {
+            for (int i = 0; i < 3; i++) {
+                largest = fmax(largest, fabs(column[3 + j][i]));
+                largest = fmax(largest, fabs(column[3 + j][3 + i] - column[1 + j][i]));
+            }
+        }
+        note(&found->rolling, contact, largest, SS_RIGID);
     }
     if (block->bodies == 2) {
         ss_mat3 sum = ss_mat3_add_scaled(part(block->column[0], 0), 1.0, part(block->column[1], 0));
@@ -155,19 +141,15 @@ static bool has_no_tangents(const ss_cone *cone, int contact)
     return true;
 }
 
-static ss_vec3 lever_arm(ss_mat3 A, ss_mat3 Q)
-{
-    ss_mat3 K = ss_mat3_multiply(A, ss_mat3_transpose(Q));
-    return ss_vec3_scale(0.5, (ss_vec3){K.m[2][1] - K.m[1][2], K.m[0][2] - K.m[2][0], K.m[1][0] - K.m[0][1]});
-}
-
 static void read_contact(ss_rigid_block *block, ss_rigid_contact *contact)
 {
     *contact = (ss_rigid_contact){.pair = {SS_WORLD, SS_WORLD}};
     for (int k = 0; k < block->bodies; k++) {
         ss_mat3 Q = part(block->column[k], 0);
         bool is_b = ss_mat3_determinant(Q) > 0.0;
-        ss_vec3 r = lever_arm(part(block->column[k], 3), Q);
+        ss_mat3 K = ss_mat3_multiply(part(block->column[k], 3), ss_mat3_transpose(Q)); // [r]x
+        ss_vec3 r = {K.m[2][1] - K.m[1][2], K.m[0][2] - K.m[2][0], K.m[1][0] - K.m[0][1]};
+        r = ss_vec3_scale(0.5, r);
         double sign = is_b ? 1.0 : -1.0;
         contact->pair[is_b] = block->body[k];
         contact->normal = ss_vec3_scale(sign, ss_mat3_column(&Q, 0));
@@ -179,31 +161,32 @@ static void read_contact(ss_rigid_block *block, ss_rigid_contact *contact)
     }
 }
 
-static bool check_bodies(const ss_rigid_block *block, int contact, ss_error *err)
+bool ss_rigid_contacts_read(const ss_cone *cone, ss_rigid_contact *contacts, ss_findings *findings,
+                            ss_error *err)
 {
-    return (block->bodies >= 1 && block->bodies <= 2) ||
-           ss_fail(err, SS_ERROR_INPUT, "H: contact %d acts on %d bodies, must be one or two", contact,
-                   block->bodies);
-}
-
-static double longest_arm(const ss_cone *cone)
-{
-    double longest = 0.0;
+    survey found = {.longest = 0.0};
     for (int c = 0; c < cone->contacts; c++) {
         int first = c * cone->dimension;
-        for (int at = cone->H->start[first]; at < cone->H->start[first + 3]; at++) {
-            if (cone->H->row[at] % 6 >= 3) longest = fmax(longest, fabs(cone->H->value[at]));
-        }
+        for (int at = cone->H->start[first]; at < cone->H->start[first + 3]; at++)
+            if (cone->H->row[at] % 6 >= 3) found.longest = fmax(found.longest, fabs(cone->H->value[at]));
     }
-    return longest;
-}
+    for (int c = 0; c < cone->contacts; c++) {
+        ss_rigid_block block;
+        ss_rigid_block_read(cone->H, c * cone->dimension, cone->dimension, &block);
+        if (block.bodies < 1 || block.bodies > 2)
+            return ss_fail(err, SS_ERROR_INPUT, "H: contact %d acts on %d bodies, must be one or two", c,
+                           block.bodies);
+        contacts[c].is_limit = has_no_tangents(cone, c);
+        if (contacts[c].is_limit) continue;
+        survey_contact(cone, c, &block, &found);
+        read_contact(&block, &contacts[c]);
+    }
+    if (!judge(&found, cone->contacts, err)) return false;
 
-/* Deviations beyond rounding that are small enough to pass. */
-static void tell_inexact(const survey *found, ss_findings *findings)
-{
+    /* Deviations beyond rounding that are small enough to pass. */
     static const double rounding = 1e-12;
-    double frames = fmax(found->skewed.largest, found->apart.largest);
-    double arms = found->longest > 0.0 ? found->bent.largest / found->longest : 0.0;
+    double frames = fmax(found.skewed.largest, found.apart.largest);
+    double arms = found.longest > 0.0 ? found.bent.largest / found.longest : 0.0;
     if (frames > rounding)
         ss_findings_add(
             findings, SS_FINDING_WARNING, "/fclib_global/H",
@@ -211,42 +194,18 @@ static void tell_inexact(const survey *found, ss_findings *findings)
     if (arms > rounding)
         ss_findings_add(findings, SS_FINDING_WARNING, "/fclib_global/H",
                         "lever arms are those of rigid bodies within %.2g of the longest only", arms);
-}
-
-bool ss_rigid_contacts_read(const ss_cone *cone, ss_rigid_contact *contacts, ss_findings *findings,
-                            ss_error *err)
-{
-    survey found = {.longest = longest_arm(cone)};
-    for (int c = 0; c < cone->contacts; c++) {
-        ss_rigid_block block;
-        ss_rigid_block_read(cone->H, c * cone->dimension, cone->dimension, &block);
-        if (!check_bodies(&block, c, err)) return false;
-        contacts[c].is_limit = has_no_tangents(cone, c);
-        if (contacts[c].is_limit) continue;
-        survey_contact(cone, c, &block, &found);
-        read_contact(&block, &contacts[c]);
-    }
-    if (!judge(&found, cone->contacts, err)) return false;
-    tell_inexact(&found, findings);
-    return true;
-}
-
-/* No entry outside the 6 x 6 blocks: nodes of finite elements are not bodies. */
-static bool has_rigid_blocks(const ss_cone *cone)
-{
-    if (cone->form != SS_CONE_GLOBAL || cone->dimension == 2 || cone->dofs % 6 != 0) return false;
-    for (int j = 0; j < cone->dofs; j++) {
-        for (int at = cone->M->start[j]; at < cone->M->start[j + 1]; at++) {
-            if (cone->M->value[at] != 0.0 && cone->M->row[at] / 6 != j / 6) return false;
-        }
-    }
     return true;
 }
 
 bool ss_rigid_skewness(const ss_cone *cone, int *skewed, int *worst, double *largest)
 {
+    /* No entry outside the 6 x 6 blocks: nodes of finite elements are not bodies. */
+    if (cone->form != SS_CONE_GLOBAL || cone->dimension == 2 || cone->dofs % 6 != 0) return false;
+    for (int j = 0; j < cone->dofs; j++)
+        for (int at = cone->M->start[j]; at < cone->M->start[j + 1]; at++)
+            if (cone->M->value[at] != 0.0 && cone->M->row[at] / 6 != j / 6) return false;
+
     deviation found = {0};
-    if (!has_rigid_blocks(cone)) return false;
     for (int c = 0; c < cone->contacts; c++) {
         ss_rigid_block block;
         if (has_no_tangents(cone, c)) continue;
@@ -289,27 +248,24 @@ static int find_root(forest *trees, int b)
     return root;
 }
 
-/* x_b - x_a = r_a - r_b. Returns how far that is from what earlier contacts say. */
-static double join(forest *trees, const ss_rigid_contact *contact)
-{
-    int a = contact->pair[0], b = contact->pair[1];
-    int root_a = find_root(trees, a), root_b = find_root(trees, b);
-    ss_vec3 wanted = ss_vec3_subtract(contact->r_a, contact->r_b);
-    ss_vec3 step = ss_vec3_subtract(ss_vec3_add(trees->offset[a], wanted), trees->offset[b]);
-    if (root_a == root_b) return ss_vec3_norm(step);
-    trees->parent[root_b] = root_a;
-    trees->offset[root_b] = step;
-    return 0.0;
-}
-
-/* How far the lever arms are from meeting, relative to their size. */
+/* Trees by x_b - x_a = r_a - r_b of the contacts. Returns how far the lever arms are from meeting, that is
+ * from what earlier contacts say, relative to their size. */
 static double join_all(forest *trees, const ss_rigid_contact *contacts, int count)
 {
     double worst = 0.0, size = 0.0;
     for (int c = 0; c < count; c++) {
         const ss_rigid_contact *contact = &contacts[c];
-        if (contact->is_limit || contact->pair[0] == SS_WORLD || contact->pair[1] == SS_WORLD) continue;
-        worst = fmax(worst, join(trees, contact));
+        int a = contact->pair[0], b = contact->pair[1];
+        if (contact->is_limit || a == SS_WORLD || b == SS_WORLD) continue;
+        int root_a = find_root(trees, a), root_b = find_root(trees, b);
+        ss_vec3 wanted = ss_vec3_subtract(contact->r_a, contact->r_b);
+        ss_vec3 step = ss_vec3_subtract(ss_vec3_add(trees->offset[a], wanted), trees->offset[b]);
+        if (root_a == root_b) {
+            worst = fmax(worst, ss_vec3_norm(step));
+        } else {
+            trees->parent[root_b] = root_a;
+            trees->offset[root_b] = step;
+        }
         size = fmax(size, fmax(ss_vec3_max_abs(contact->r_a), ss_vec3_max_abs(contact->r_b)));
     }
     return size > 0.0 ? worst / size : 0.0;

@@ -14,8 +14,24 @@ static bool fail_mass(int body, const char *why, double size, ss_error *err)
                    size);
 }
 
-static bool check_block(const double block[6][6], int body, ss_error *err)
+/* The 6 x 6 block of a body, if it is the mass of a rigid one: diag(m, m, m) and a symmetric positive
+ * definite inertia. */
+static bool read_block(const ss_sparse *M, int body, double block[6][6], ss_error *err)
 {
+    memset(block, 0, 36 * sizeof(double));
+    for (int j = 0; j < 6; j++) {
+        int column = 6 * body + j;
+        for (int at = M->start[column]; at < M->start[column + 1]; at++) {
+            int row = M->row[at];
+            if (row / 6 == body)
+                block[row % 6][j] = M->value[at];
+            else if (M->value[at] != 0.0)
+                return ss_fail(err, SS_ERROR_INPUT,
+                               "M: entry (%d, %d) lies outside the 6 x 6 blocks of rigid bodies", row,
+                               column);
+        }
+    }
+
     double mass = block[0][0], coupling = 0.0, uneven = 0.0, size = 0.0, skew = 0.0;
     for (int i = 0; i < 3; i++) {
         for (int j = 0; j < 3; j++) {
@@ -34,33 +50,6 @@ static bool check_block(const double block[6][6], int body, ss_error *err)
     ss_mat3 inertia;
     for (int i = 0; i < 3; i++) memcpy(inertia.m[i], block[3 + i] + 3, sizeof inertia.m[i]);
     return ss_mat3_is_positive(inertia) || fail_mass(body, "its inertia is not positive definite", size, err);
-}
-
-static bool read_block(const ss_sparse *M, int body, double block[6][6], ss_error *err)
-{
-    memset(block, 0, 36 * sizeof(double));
-    for (int j = 0; j < 6; j++) {
-        int column = 6 * body + j;
-        for (int at = M->start[column]; at < M->start[column + 1]; at++) {
-            int row = M->row[at];
-            if (row / 6 == body)
-                block[row % 6][j] = M->value[at];
-            else if (M->value[at] != 0.0)
-                return ss_fail(err, SS_ERROR_INPUT,
-                               "M: entry (%d, %d) lies outside the 6 x 6 blocks of rigid bodies", row,
-                               column);
-        }
-    }
-    return check_block(block, body, err);
-}
-
-static bool check_mass(const ss_cone *cone, ss_error *err)
-{
-    double block[6][6];
-    for (int b = 0; b < cone->dofs / 6; b++) {
-        if (!read_block(cone->M, b, block, err)) return false;
-    }
-    return true;
 }
 
 /* Velocities M^-1 f: what the bodies would do without contacts and joints. */
@@ -82,39 +71,34 @@ static bool read_body(const ss_cone *cone, int body, ss_frame *frame, ss_error *
 
 /* ---- contacts from H ------------------------------------------------------------------------------ */
 
-static void fill_contact(const ss_cone *cone, int from, const ss_rigid_contact *contact, ss_frame *frame,
-                         int to)
-{
-    ss_contacts *contacts = &frame->contacts;
-    int b = contact->pair[1], body = b != SS_WORLD ? b : contact->pair[0];
-    ss_vec3 arm = b != SS_WORLD ? contact->r_b : contact->r_a;
-    contacts->pair[to][0] = contact->pair[0];
-    contacts->pair[to][1] = contact->pair[1];
-    ss_vec3_store(ss_vec3_add(ss_vec3_load(frame->bodies.position[body]), arm), contacts->point[to]);
-    ss_vec3_store(contact->normal, contacts->normal[to]);
-    ss_vec3_store(contact->tangent, contacts->tangent[to]);
-    contacts->gap[to] = frame->h * cone->w[from * cone->dimension];
-    contacts->mu[to][0] = contacts->mu[to][1] = cone->mu[from];
-    if (contacts->mu_rolling) contacts->mu_rolling[to] = cone->mu_rolling[from];
-    if (contacts->lever_arm) {
-        ss_vec3_store(contact->r_a, contacts->lever_arm[to]);
-        ss_vec3_store(contact->r_b, contacts->lever_arm[to] + 3);
-    }
-}
-
-static bool fill_contacts(const ss_cone *cone, const ss_rigid_contact *contacts, ss_frame *frame,
-                          ss_error *err)
+static bool fill_contacts(const ss_cone *cone, const ss_rigid_contact *from, ss_frame *frame, ss_error *err)
 {
     bool meet = true;
-    if (!ss_rigid_positions(contacts, cone->contacts, frame->bodies.count, frame->bodies.position, &meet,
-                            err) ||
+    if (!ss_rigid_positions(from, cone->contacts, frame->bodies.count, frame->bodies.position, &meet, err) ||
         !ss_frame_enable(frame, "contacts/t_u", err) ||
         (!meet && !ss_frame_enable(frame, "contacts/lever_arms", err)) ||
         (cone->dimension == 5 && !ss_frame_enable(frame, "contacts/mu_r", err)))
         return false;
-    int to = 0;
-    for (int c = 0; c < cone->contacts; c++) {
-        if (!contacts[c].is_limit) fill_contact(cone, c, &contacts[c], frame, to++);
+
+    ss_contacts *contacts = &frame->contacts;
+    for (int c = 0, to = 0; c < cone->contacts; c++) {
+        const ss_rigid_contact *contact = &from[c];
+        if (contact->is_limit) continue;
+        int b = contact->pair[1], body = b != SS_WORLD ? b : contact->pair[0];
+        ss_vec3 arm = b != SS_WORLD ? contact->r_b : contact->r_a;
+        contacts->pair[to][0] = contact->pair[0];
+        contacts->pair[to][1] = contact->pair[1];
+        ss_vec3_store(ss_vec3_add(ss_vec3_load(frame->bodies.position[body]), arm), contacts->point[to]);
+        ss_vec3_store(contact->normal, contacts->normal[to]);
+        ss_vec3_store(contact->tangent, contacts->tangent[to]);
+        contacts->gap[to] = frame->h * cone->w[c * cone->dimension];
+        contacts->mu[to][0] = contacts->mu[to][1] = cone->mu[c];
+        if (contacts->mu_rolling) contacts->mu_rolling[to] = cone->mu_rolling[c];
+        if (contacts->lever_arm) {
+            ss_vec3_store(contact->r_a, contacts->lever_arm[to]);
+            ss_vec3_store(contact->r_b, contacts->lever_arm[to] + 3);
+        }
+        to++;
     }
     return true;
 }
@@ -128,36 +112,29 @@ typedef struct row_source {
     double lower;
 } row_source;
 
-static bool fill_row(const row_source *source, ss_frame *frame, int row, int pair[2], ss_error *err)
+/* Rows that follow each other and act on the same bodies are one joint. *joints counts them. */
+static bool add_row(const row_source *source, ss_frame *frame, int row, int *joints, ss_error *err)
 {
+    ss_constraints *constraints = &frame->constraints;
     ss_rigid_block block;
     ss_rigid_block_read(source->matrix, source->column, 1, &block);
     if (block.bodies < 1 || block.bodies > 2)
         return ss_fail(err, SS_ERROR_INPUT, "%s: column %d acts on %d bodies, must be one or two",
                        source->lower == 0.0 ? "H" : "G", source->column, block.bodies);
-    memcpy(frame->constraints.jacobian[row], block.column[0][0], sizeof block.column[0][0]);
-    memcpy(frame->constraints.jacobian[row] + 6, block.column[1][0], sizeof block.column[1][0]);
-    frame->constraints.violation[row] = frame->h * source->velocity;
-    frame->constraints.bounds[row][0] = source->lower;
-    pair[0] = block.body[0];
-    pair[1] = block.body[1];
-    return true;
-}
+    memcpy(constraints->jacobian[row], block.column[0][0], sizeof block.column[0][0]);
+    memcpy(constraints->jacobian[row] + 6, block.column[1][0], sizeof block.column[1][0]);
+    constraints->violation[row] = frame->h * source->velocity;
+    constraints->bounds[row][0] = source->lower;
 
-/* Rows that follow each other and act on the same bodies are one joint. *joints counts them. */
-static bool add_row(const row_source *source, ss_frame *frame, int row, int *joints, ss_error *err)
-{
-    ss_constraints *constraints = &frame->constraints;
-    int pair[2], last = *joints - 1;
-    if (!fill_row(source, frame, row, pair, err)) return false;
-    bool joined = last >= 0 && source->lower != 0.0 && constraints->pair[last][0] == pair[0] &&
-                  constraints->pair[last][1] == pair[1];
+    int last = *joints - 1;
+    bool joined = last >= 0 && source->lower != 0.0 && constraints->pair[last][0] == block.body[0] &&
+                  constraints->pair[last][1] == block.body[1];
     if (joined) {
         constraints->rows[last]++;
         return true;
     }
-    constraints->pair[*joints][0] = pair[0];
-    constraints->pair[*joints][1] = pair[1];
+    constraints->pair[*joints][0] = block.body[0];
+    constraints->pair[*joints][1] = block.body[1];
     constraints->rows[(*joints)++] = 1;
     return true;
 }
@@ -180,20 +157,6 @@ static bool fill_constraints(const ss_cone *cone, const ss_rigid_contact *contac
 
 /* ---- what is not exact ---------------------------------------------------------------------------- */
 
-static void tell_tangential_terms(const ss_cone *cone, ss_findings *findings)
-{
-    int count = 0;
-    double largest = 0.0;
-    for (int i = 0; i < cone->contacts * cone->dimension; i++) {
-        if (i % cone->dimension == 0 || cone->w[i] == 0.0) continue;
-        count++;
-        largest = fmax(largest, fabs(cone->w[i]));
-    }
-    if (count)
-        ss_findings_add(findings, SS_FINDING_LOSS, PLACE "/vectors/w",
-                        "%d tangential terms (up to %.3g) cannot be stored in a frame", count, largest);
-}
-
 static void tell_what_is_made_up(const ss_cone *cone, const ss_frame *frame, ss_findings *findings)
 {
     ss_findings_add(findings, SS_FINDING_WARNING, PLACE,
@@ -208,35 +171,38 @@ static void tell_what_is_made_up(const ss_cone *cone, const ss_frame *frame, ss_
     if (limits)
         ss_findings_add(findings, SS_FINDING_WARNING, PLACE "/H",
                         "%d contacts without tangents are taken as joint limits", limits);
-    tell_tangential_terms(cone, findings);
+
+    int count = 0;
+    double largest = 0.0;
+    for (int i = 0; i < cone->contacts * cone->dimension; i++) {
+        if (i % cone->dimension == 0 || cone->w[i] == 0.0) continue;
+        count++;
+        largest = fmax(largest, fabs(cone->w[i]));
+    }
+    if (count)
+        ss_findings_add(findings, SS_FINDING_LOSS, PLACE "/vectors/w",
+                        "%d tangential terms (up to %.3g) cannot be stored in a frame", count, largest);
 }
 
 /* ---- together ------------------------------------------------------------------------------------- */
 
-static int count_limits(const ss_rigid_contact *contacts, int count)
-{
-    int limits = 0;
-    for (int c = 0; c < count; c++) limits += contacts[c].is_limit;
-    return limits;
-}
-
-static bool fill(const ss_cone *cone, const ss_rigid_contact *contacts, ss_frame *frame, ss_error *err)
-{
-    for (int b = 0; b < frame->bodies.count; b++) {
-        if (!read_body(cone, b, frame, err)) return false;
-    }
-    return fill_contacts(cone, contacts, frame, err) && fill_constraints(cone, contacts, frame, err);
-}
-
 static ss_frame *convert(const ss_cone *cone, double h, ss_rigid_contact *contacts, ss_findings *findings,
                          ss_error *err)
 {
-    if (!check_mass(cone, err) || !ss_rigid_contacts_read(cone, contacts, findings, err)) return NULL;
-    int limits = count_limits(contacts, cone->contacts), rows = cone->equations + limits;
-    ss_frame *frame = ss_frame_create(cone->dofs / 6, rows, rows, cone->contacts - limits, err);
+    int bodies = cone->dofs / 6, limits = 0;
+    double block[6][6];
+    for (int b = 0; b < bodies; b++)
+        if (!read_block(cone->M, b, block, err)) return NULL;
+    if (!ss_rigid_contacts_read(cone, contacts, findings, err)) return NULL;
+    for (int c = 0; c < cone->contacts; c++) limits += contacts[c].is_limit;
+    int rows = cone->equations + limits;
+    ss_frame *frame = ss_frame_create(bodies, rows, rows, cone->contacts - limits, err);
     if (!frame) return NULL;
+
     frame->h = h;
-    if (fill(cone, contacts, frame, err)) {
+    bool good = true;
+    for (int b = 0; good && b < bodies; b++) good = read_body(cone, b, frame, err);
+    if (good && fill_contacts(cone, contacts, frame, err) && fill_constraints(cone, contacts, frame, err)) {
         tell_what_is_made_up(cone, frame, findings);
         return frame;
     }
@@ -260,20 +226,6 @@ static ss_frame *convert_spatial(const ss_cone *cone, double h, ss_findings *fin
     return frame;
 }
 
-static ss_frame *convert_planar(const ss_cone *cone, double h, ss_findings *findings, ss_error *err)
-{
-    if (cone->dofs % 3 != 0 || cone->dofs > INT_MAX / 2) {
-        ss_fail(err, SS_ERROR_INPUT, "M: %d dofs, must be a multiple of 3 for planar bodies", cone->dofs);
-        return NULL;
-    }
-    ss_cone *spatial = ss_cone_embed(cone, err);
-    ss_frame *frame = spatial ? convert_spatial(spatial, h, findings, err) : NULL;
-    ss_cone_destroy(spatial);
-    if (frame)
-        ss_findings_add(findings, SS_FINDING_WARNING, PLACE, "planar: put into the plane z = 0 of space");
-    return frame;
-}
-
 ss_frame *ss_frame_from_cone(const ss_cone *global, double h, ss_findings *findings, ss_error *err)
 {
     if (global->form != SS_CONE_GLOBAL) {
@@ -284,6 +236,16 @@ ss_frame *ss_frame_from_cone(const ss_cone *global, double h, ss_findings *findi
         ss_fail(err, SS_ERROR_USAGE, "h = %g, must be a positive number of seconds", h);
         return NULL;
     }
-    return global->dimension == 2 ? convert_planar(global, h, findings, err)
-                                  : convert_spatial(global, h, findings, err);
+    if (global->dimension != 2) return convert_spatial(global, h, findings, err);
+
+    if (global->dofs % 3 != 0 || global->dofs > INT_MAX / 2) {
+        ss_fail(err, SS_ERROR_INPUT, "M: %d dofs, must be a multiple of 3 for planar bodies", global->dofs);
+        return NULL;
+    }
+    ss_cone *spatial = ss_cone_embed(global, err);
+    ss_frame *frame = spatial ? convert_spatial(spatial, h, findings, err) : NULL;
+    ss_cone_destroy(spatial);
+    if (frame)
+        ss_findings_add(findings, SS_FINDING_WARNING, PLACE, "planar: put into the plane z = 0 of space");
+    return frame;
 }

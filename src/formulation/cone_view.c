@@ -197,19 +197,6 @@ static void add_unknown(ss_triplets *matrix, const ss_cone_view *view, int i, do
     }
 }
 
-/* A row on bodies, along T. */
-static void add_projected(ss_triplets *matrix, const ss_rows *rows, const int pair[2],
-                          const double jacobian[12], int column)
-{
-    const ss_generalized *g = &rows->frame->generalized;
-    for (int k = 0; k < 12; k++) {
-        if (pair[k / 6] < 0 || jacobian[k] == 0.0) continue;
-        int row = 6 * rows->frame_body[pair[k / 6]] + k % 6;
-        for (int e = g->map_start[row]; e < g->map_start[row + 1]; e++)
-            ss_triplets_add(matrix, g->map_column[e], column, jacobian[k] * g->map[e]);
-    }
-}
-
 /* A component that the problem has no unknown for. */
 static void fill_component(const ss_cone_view *view, const ss_contact_row *contact, int j, int column,
                            ss_triplets *H, ss_cone *cone)
@@ -217,15 +204,26 @@ static void fill_component(const ss_cone_view *view, const ss_contact_row *conta
     double row[12];
     if (j < 3 && contact->in_plane[j - 1]) return; // a tangent without friction: nothing may act along it
     ss_vec3 direction = contact->tangent[(j - 1) % 2];
-    if (j < 3)
+    if (j < 3) {
         ss_contact_sliding_row(contact, direction, row);
-    else
+        cone->w[column] = ss_vec3_dot(direction, contact->surface);
+    } else {
         ss_contact_turning_row(contact, direction, row);
-    if (view->rows->minimal)
-        add_projected(H, view->rows, contact->pair, row, column);
-    else
+    }
+    if (!view->rows->minimal) {
         add_column(H, contact->pair, row, 1.0, column);
-    if (j < 3) cone->w[column] = ss_vec3_dot(direction, contact->surface);
+        return;
+    }
+
+    /* A row on bodies, along T. */
+    const ss_generalized *g = &view->rows->frame->generalized;
+    for (int k = 0; k < 12; k++) {
+        int body = contact->pair[k / 6];
+        if (body < 0 || row[k] == 0.0) continue;
+        int of_map = 6 * view->rows->frame_body[body] + k % 6;
+        for (int e = g->map_start[of_map]; e < g->map_start[of_map + 1]; e++)
+            ss_triplets_add(H, g->map_column[e], column, row[k] * g->map[e]);
+    }
 }
 
 /* Of a column in minimal coordinates: two bodies, whose six rows of T may have every coordinate. */
@@ -364,36 +362,25 @@ ss_cone *ss_assembly_cone(ss_assembly *assembly, const ss_cone_wish *wish, const
 
 /* ---- from a point to the answer --------------------------------------------------------------------- */
 
-/* The multipliers that belong to r, where a file does not hold them. */
-static bool multipliers_of(const ss_cone_view *view, const double *r, double *l, ss_error *err)
-{
-    ss_cone *local = make_local(view, false, err);
-    ss_cone_point point = {0};
-    bool good = local && ss_cone_point_create(local, &point, err);
-    if (good) {
-        memcpy(point.r, r, (size_t)ss_cone_size(local) * sizeof *r);
-        good = ss_cone_point_complete(local, &point, err);
-    }
-    if (good) memcpy(l, point.l, (size_t)local->equations * sizeof *l);
-    ss_cone_point_free(&point);
-    ss_cone_destroy(local);
-    return good;
-}
-
 static bool read_point(const ss_cone_view *view, const ss_cone_point *point, double *x, ss_error *err)
 {
     for (int j = 0; j < view->contacts * view->dimension; j++) {
         if (view->component[j] >= 0) x[view->component[j]] = view->sign[j / view->dimension] * point->r[j];
     }
-    if (view->equations == 0) return true;
-    double *l = ss_allocate((size_t)view->equations, sizeof *l);
-    bool good = l || ss_fail(err, SS_ERROR_RESOURCES, "cone problem: out of memory for an answer");
-    if (good && point->l)
-        memcpy(l, point->l, (size_t)view->equations * sizeof *l);
-    else if (good)
-        good = multipliers_of(view, point->r, l, err);
-    for (int e = 0; good && e < view->equations; e++) x[view->equation[e]] = l[e];
-    ss_release(l);
+    for (int e = 0; point->l && e < view->equations; e++) x[view->equation[e]] = point->l[e];
+    if (view->equations == 0 || point->l) return true;
+
+    /* The multipliers that belong to r, where a file does not hold them. */
+    ss_cone *local = make_local(view, false, err);
+    ss_cone_point whole = {0};
+    bool good = local && ss_cone_point_create(local, &whole, err);
+    if (good) {
+        memcpy(whole.r, point->r, (size_t)ss_cone_size(local) * sizeof *whole.r);
+        good = ss_cone_point_complete(local, &whole, err);
+    }
+    for (int e = 0; good && e < view->equations; e++) x[view->equation[e]] = whole.l[e];
+    ss_cone_point_free(&whole);
+    ss_cone_destroy(local);
     return good;
 }
 
@@ -417,43 +404,6 @@ bool ss_assembly_recover_cone(ss_assembly *assembly, const ss_cone_point *point,
 
 /* ---- from the answer to a point --------------------------------------------------------------------- */
 
-/* u as the point itself implies it: H' v + w, or W r + V l + q */
-static void fill_velocity(const ss_cone *cone, ss_cone_point *point)
-{
-    bool global = cone->form == SS_CONE_GLOBAL;
-    memcpy(point->u, global ? cone->w : cone->q, (size_t)ss_cone_size(cone) * sizeof *point->u);
-    if (global) {
-        ss_sparse_apply_transposed(cone->H, point->v, 1.0, point->u);
-        return;
-    }
-    ss_sparse_apply(cone->W, point->r, 1.0, point->u);
-    if (cone->equations) ss_sparse_apply(cone->V, point->l, 1.0, point->u);
-}
-
-static void write_point(const ss_cone_view *view, const ss_answer *answer, const double *x,
-                        ss_cone_point *point)
-{
-    bool minimal = view->rows->minimal;
-    if (minimal && point->v && answer->coordinates == view->rows->coordinates.count)
-        memcpy(point->v, answer->generalized_velocity, (size_t)answer->coordinates * sizeof *point->v);
-    for (int b = 0; point->v && !minimal && b < answer->bodies; b++) {
-        int live = view->rows->body[b];
-        if (live >= 0) memcpy(point->v + 6 * live, answer->velocity[b], sizeof answer->velocity[b]);
-    }
-    for (int j = 0; j < view->contacts * view->dimension; j++) {
-        if (view->component[j] >= 0) point->r[j] = view->sign[j / view->dimension] * x[view->component[j]];
-    }
-    for (int e = 0; point->l && e < view->equations; e++) point->l[e] = x[view->equation[e]];
-}
-
-static bool belongs(const ss_cone *cone, const ss_cone_view *view)
-{
-    bool eliminated = cone->form == SS_CONE_LOCAL && cone->equations == 0;
-    return cone->dimension == view->dimension && cone->contacts == view->contacts &&
-           (cone->equations == view->equations || eliminated) &&
-           (cone->form == SS_CONE_LOCAL || cone->dofs == count_dofs(view));
-}
-
 bool ss_assembly_cone_point(ss_assembly *assembly, const ss_cone *cone, const ss_answer *answer,
                             ss_cone_point *point, ss_error *err)
 {
@@ -462,14 +412,35 @@ bool ss_assembly_cone_point(ss_assembly *assembly, const ss_cone *cone, const ss
     if (!ss_cone_view_make(assembly, &view, err)) return false;
     double *x = ss_allocate((size_t)view.problem->size, sizeof *x);
     bool good = x || ss_fail(err, SS_ERROR_RESOURCES, "cone problem: out of memory for an answer");
-    if (good && !belongs(cone, &view))
+    bool global = cone->form == SS_CONE_GLOBAL;
+    bool belongs = cone->dimension == view.dimension && cone->contacts == view.contacts &&
+                   (cone->equations == view.equations || (!global && cone->equations == 0)) &&
+                   (!global || cone->dofs == count_dofs(&view));
+    if (good && !belongs)
         good =
             ss_fail(err, SS_ERROR_USAGE, "the cone problem was not made from this frame: its sizes differ");
     good = good && ss_cone_point_create(cone, point, err);
     if (good) {
+        /* v, r and l */
+        bool minimal = view.rows->minimal;
         ss_assembly_guess_coulomb(assembly, answer, x);
-        write_point(&view, answer, x, point);
-        fill_velocity(cone, point);
+        if (minimal && point->v && answer->coordinates == view.rows->coordinates.count)
+            memcpy(point->v, answer->generalized_velocity, (size_t)answer->coordinates * sizeof *point->v);
+        for (int b = 0; point->v && !minimal && b < answer->bodies; b++) {
+            int live = view.rows->body[b];
+            if (live >= 0) memcpy(point->v + 6 * live, answer->velocity[b], sizeof answer->velocity[b]);
+        }
+        for (int j = 0; j < view.contacts * view.dimension; j++)
+            if (view.component[j] >= 0) point->r[j] = view.sign[j / view.dimension] * x[view.component[j]];
+        for (int e = 0; point->l && e < view.equations; e++) point->l[e] = x[view.equation[e]];
+
+        /* u as the point itself implies it: H' v + w, or W r + V l + q */
+        memcpy(point->u, global ? cone->w : cone->q, (size_t)ss_cone_size(cone) * sizeof *point->u);
+        if (global)
+            ss_sparse_apply_transposed(cone->H, point->v, 1.0, point->u);
+        else
+            ss_sparse_apply(cone->W, point->r, 1.0, point->u);
+        if (!global && cone->equations) ss_sparse_apply(cone->V, point->l, 1.0, point->u);
     }
     ss_release(x);
     ss_cone_view_free(&view);

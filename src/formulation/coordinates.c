@@ -19,29 +19,6 @@ void ss_coordinates_free(ss_coordinates *coordinates)
     *coordinates = (ss_coordinates){0};
 }
 
-static bool make_room(ss_coordinates *to, int count, int trees)
-{
-    if (count > to->room) {
-        ss_release(to->root);
-        ss_release(to->velocity);
-        ss_release(to->free);
-        ss_release(to->work);
-        ss_release(to->tree);
-        to->root = ss_allocate((size_t)count, sizeof *to->root);
-        to->velocity = ss_allocate((size_t)count, sizeof *to->velocity);
-        to->free = ss_allocate((size_t)count, sizeof *to->free);
-        to->work = ss_allocate((size_t)count, sizeof *to->work);
-        to->tree = ss_allocate((size_t)count, sizeof *to->tree);
-        to->room = to->root && to->velocity && to->free && to->work && to->tree ? count : 0;
-    }
-    if (trees > to->tree_room) {
-        ss_release(to->first_body);
-        to->first_body = ss_allocate((size_t)trees + 1, sizeof *to->first_body);
-        to->tree_room = to->first_body ? trees : 0;
-    }
-    return count <= to->room && trees <= to->tree_room;
-}
-
 bool ss_coordinates_make(const ss_frame *frame, ss_coordinates *to, ss_error *err)
 {
     const ss_generalized *g = &frame->generalized;
@@ -49,8 +26,29 @@ bool ss_coordinates_make(const ss_frame *frame, ss_coordinates *to, ss_error *er
         return ss_fail(err, SS_ERROR_INPUT,
                        "coordinates: the frame has no generalised coordinates, so that it can be solved in "
                        "maximal ones only");
-    if (!make_room(to, g->count, g->trees))
+    size_t count = (size_t)g->count;
+    if (g->count > to->room) {
+        ss_release(to->root);
+        ss_release(to->velocity);
+        ss_release(to->free);
+        ss_release(to->work);
+        ss_release(to->tree);
+        to->root = ss_allocate(count, sizeof *to->root);
+        to->velocity = ss_allocate(count, sizeof *to->velocity);
+        to->free = ss_allocate(count, sizeof *to->free);
+        to->work = ss_allocate(count, sizeof *to->work);
+        to->tree = ss_allocate(count, sizeof *to->tree);
+        to->room = to->root && to->velocity && to->free && to->work && to->tree ? g->count : 0;
+    }
+    if (g->trees > to->tree_room) {
+        ss_release(to->first_body);
+        to->first_body = ss_allocate((size_t)g->trees + 1, sizeof *to->first_body);
+        to->tree_room = to->first_body ? g->trees : 0;
+    }
+    if (g->count > to->room || g->trees > to->tree_room)
         return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for %d coordinates", g->count);
+
+    /* A tree is as many bodies of the problem as its coordinates fill, six each. */
     to->of = g;
     to->count = g->count;
     to->first_body[0] = 0;
@@ -165,17 +163,6 @@ typedef struct rows {
     int count, room;
 } rows;
 
-static void free_rows(rows *to)
-{
-    ss_release(to->z);
-    ss_release(to->touched);
-    ss_release(to->is_touched);
-    ss_release(to->used);
-    ss_release(to->start);
-    ss_release(to->body);
-    ss_release(to->jacobian);
-}
-
 static bool grow(rows *to, int more)
 {
     if (to->count + more <= to->room) return true;
@@ -244,40 +231,27 @@ static bool cut(const ss_coordinates *coordinates, const double *z, int tree, in
     return any;
 }
 
-/* The bodies on which any row of a block has entries, in order: all rows of a block act on the same ones. */
-static int find_bodies(const ss_coordinates *coordinates, const rows *of, int touched, int size)
-{
-    int count = 0;
-    for (int t = 0; t < touched; t++) {
-        int tree = of->touched[t];
-        for (int body = coordinates->first_body[tree]; body < coordinates->first_body[tree + 1]; body++) {
-            bool any = false;
-            double block[6];
-            for (int r = 0; !any && r < size; r++)
-                any = cut(coordinates, of->z + (size_t)r * (size_t)coordinates->count, tree, body, block);
-            if (any) of->used[count++] = body;
-        }
-    }
-    return count;
-}
-
-static int tree_of_body(const ss_coordinates *coordinates, const rows *of, int touched, int body)
-{
-    int t = 0;
-    while (t < touched - 1 && (body < coordinates->first_body[of->touched[t]] ||
-                               body >= coordinates->first_body[of->touched[t] + 1]))
-        t++;
-    return of->touched[t];
-}
-
 static bool transform_block(const ss_coordinates *coordinates, const int *frame_body, ss_bodies_form *form,
                             const ss_block *block, rows *to)
 {
+    const int *first_body = coordinates->first_body;
     int n = coordinates->count, touched = 0;
     for (int r = 0; r < block->size; r++)
         touched = project(coordinates, frame_body, form, block->first + r, to->z + (size_t)r * (size_t)n, to,
                           touched);
-    int bodies = find_bodies(coordinates, to, touched, block->size);
+
+    /* The bodies on which any row of the block has entries, in order: all its rows act on the same ones. */
+    int bodies = 0;
+    for (int t = 0; t < touched; t++) {
+        int tree = to->touched[t];
+        for (int body = first_body[tree]; body < first_body[tree + 1]; body++) {
+            bool any = false;
+            double part[6];
+            for (int r = 0; !any && r < block->size; r++)
+                any = cut(coordinates, to->z + (size_t)r * (size_t)n, tree, body, part);
+            if (any) to->used[bodies++] = body;
+        }
+    }
 
     for (int r = 0; r < block->size; r++) {
         int i = block->first + r;
@@ -287,13 +261,16 @@ static bool transform_block(const ss_coordinates *coordinates, const int *frame_
         memset(form->jacobian[i], 0, sizeof form->jacobian[i]);
         if (!grow(to, bodies)) return false;
         for (int k = 0; !empty && k < bodies; k++) {
-            int body = to->used[k], tree = tree_of_body(coordinates, to, touched, body);
+            int body = to->used[k], t = 0;
+            while (t < touched - 1 &&
+                   (body < first_body[to->touched[t]] || body >= first_body[to->touched[t] + 1]))
+                t++;
             if (k < 2) {
                 form->pair[i][k] = body;
-                cut(coordinates, z, tree, body, form->jacobian[i] + 6 * k);
+                cut(coordinates, z, to->touched[t], body, form->jacobian[i] + 6 * k);
             } else {
                 to->body[to->count] = body;
-                cut(coordinates, z, tree, body, to->jacobian[to->count++]);
+                cut(coordinates, z, to->touched[t], body, to->jacobian[to->count++]);
             }
         }
         to->start[i + 1] = to->count;
@@ -331,7 +308,13 @@ bool ss_coordinates_transform(ss_coordinates *coordinates, const int *frame_body
         memcpy(form->further_body, to.body, (size_t)to.count * sizeof *form->further_body);
         memcpy(form->further_jacobian, to.jacobian, (size_t)to.count * sizeof *form->further_jacobian);
     }
-    free_rows(&to);
+    ss_release(to.z);
+    ss_release(to.touched);
+    ss_release(to.is_touched);
+    ss_release(to.used);
+    ss_release(to.start);
+    ss_release(to.body);
+    ss_release(to.jacobian);
     if (!good)
         return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for the rows of %d unknowns", problem->size);
 

@@ -24,67 +24,53 @@ static void copy_laws(const ss_problem *from, int shift, int blocks, ss_problem 
 
 /* ---- velocities as unknowns ------------------------------------------------------------------------- */
 
-static void add_body(const ss_frame *frame, int body, const double v_free[6], int dof, ss_triplets *A,
-                     ss_problem *descriptor)
-{
-    double *b = descriptor->b;
-    ss_mass mass = ss_frame_mass(frame, body);
-    ss_mass_apply(&mass, v_free, b + dof);
-    for (int i = 0; i < 6; i++) b[dof + i] = -b[dof + i];
-    for (int i = 0; i < 3; i++) {
-        descriptor->diagonal[dof + i] = mass.linear;
-        descriptor->diagonal[dof + 3 + i] = mass.angular.m[i][i];
-        ss_triplets_add(A, dof + i, dof + i, mass.linear);
-        for (int j = 0; j < 3; j++) ss_triplets_add(A, dof + 3 + i, dof + 3 + j, mass.angular.m[i][j]);
-    }
-}
-
-static void add_bodies(const ss_frame *frame, const ss_bodies_form *form, ss_triplets *A,
-                       ss_problem *descriptor)
-{
-    for (int body = 0, live = 0; body < frame->bodies.count; body++) {
-        if (!ss_frame_is_live(frame, body)) continue;
-        add_body(frame, body, form->free_velocity[live], 6 * live, A, descriptor);
-        descriptor->blocks[live] =
-            (ss_block){.law = SS_LAW_FREE, .first = 6 * live, .size = 6, .contact = -1, .constraint = -1};
-        live++;
-    }
-}
-
-static void add_rows(const ss_problem *problem, ss_triplets *A, ss_problem *descriptor)
-{
-    const ss_bodies_form *form = problem->bodies;
-    int shift = 6 * form->bodies;
-    for (int i = 0; i < problem->size; i++) {
-        int row = shift + i;
-        descriptor->b[row] = form->offset[i];
-        descriptor->diagonal[row] = form->compliance[i];
-        ss_triplets_add(A, row, row, form->compliance[i]);
-        const double *block;
-        for (int side = 0, body; ss_bodies_block(form, i, side, &body, &block); side++) {
-            for (int k = 0; k < 6; k++) {
-                if (body < 0 || block[k] == 0.0) continue;
-                ss_triplets_add(A, row, 6 * body + k, block[k]);
-                ss_triplets_add(A, 6 * body + k, row, -block[k]);
-            }
-        }
-    }
-}
-
 ss_problem *ss_problem_to_descriptor(const ss_frame *frame, const ss_problem *problem, ss_error *err)
 {
-    int bodies = problem->bodies->bodies, size = 6 * bodies + problem->size;
+    const ss_bodies_form *form = problem->bodies;
+    int bodies = form->bodies, size = 6 * bodies + problem->size;
     ss_problem *descriptor = ss_problem_create(size, bodies + problem->block_count, -1, err);
     ss_triplets A;
     size_t entries = 12 * (size_t)bodies + 25 * (size_t)problem->size +
-                     12 * (size_t)ss_bodies_further(problem->bodies, 0, problem->size);
+                     12 * (size_t)ss_bodies_further(form, 0, problem->size);
     if (!descriptor || !ss_triplets_start(&A, entries, err)) {
         ss_problem_destroy(descriptor);
         return NULL;
     }
     copy_laws(problem, 6 * bodies, bodies, descriptor);
-    add_bodies(frame, problem->bodies, &A, descriptor);
-    add_rows(problem, &A, descriptor);
+
+    /* 0 = M v - J' x - M v*, a free block for each body */
+    double *b = descriptor->b, *diagonal = descriptor->diagonal;
+    for (int body = 0, live = 0; body < frame->bodies.count; body++) {
+        if (!ss_frame_is_live(frame, body)) continue;
+        int dof = 6 * live;
+        ss_mass mass = ss_frame_mass(frame, body);
+        ss_mass_apply(&mass, form->free_velocity[live], b + dof);
+        for (int i = 0; i < 6; i++) b[dof + i] = -b[dof + i];
+        for (int i = 0; i < 3; i++) {
+            diagonal[dof + i] = mass.linear;
+            diagonal[dof + 3 + i] = mass.angular.m[i][i];
+            ss_triplets_add(&A, dof + i, dof + i, mass.linear);
+            for (int j = 0; j < 3; j++) ss_triplets_add(&A, dof + 3 + i, dof + 3 + j, mass.angular.m[i][j]);
+        }
+        descriptor->blocks[live++] =
+            (ss_block){.law = SS_LAW_FREE, .first = dof, .size = 6, .contact = -1, .constraint = -1};
+    }
+
+    /* w = J v + C x + c */
+    for (int i = 0; i < problem->size; i++) {
+        int row = 6 * bodies + i;
+        b[row] = form->offset[i];
+        diagonal[row] = form->compliance[i];
+        ss_triplets_add(&A, row, row, form->compliance[i]);
+        const double *block;
+        for (int side = 0, body; ss_bodies_block(form, i, side, &body, &block); side++) {
+            for (int k = 0; k < 6; k++) {
+                if (body < 0 || block[k] == 0.0) continue;
+                ss_triplets_add(&A, row, 6 * body + k, block[k]);
+                ss_triplets_add(&A, 6 * body + k, row, -block[k]);
+            }
+        }
+    }
     descriptor->A = ss_triplets_finish(&A, size, size, err);
     if (!descriptor->A) {
         ss_problem_destroy(descriptor);

@@ -107,49 +107,45 @@ static bool check(const ss_formulation *formulation, const ss_contact_view *cont
                    contact->contact, index, fault);
 }
 
-static bool make_room(ss_own_laws *laws, int contacts, ss_error *err)
-{
-    if (laws->first && contacts <= laws->contact_room) return true;
-    ss_release(laws->first);
-    ss_release(laws->known);
-    ss_release(laws->mu);
-    laws->contact_room = contacts + contacts / 4;
-    laws->first = ss_allocate((size_t)laws->contact_room + 1, sizeof *laws->first);
-    laws->known = ss_allocate((size_t)laws->contact_room, sizeof *laws->known);
-    laws->mu = ss_allocate((size_t)laws->contact_room, sizeof *laws->mu);
-    return (laws->first && laws->known && laws->mu) ||
-           ss_fail(err, SS_ERROR_RESOURCES, "out of memory for the laws of %d contacts", contacts);
-}
-
-static bool append(ss_own_laws *laws, int at, const ss_contact_law *law, ss_error *err)
-{
-    if (at > INT_MAX / 2 - law->count)
-        return ss_fail(err, SS_ERROR_RESOURCES, "contacts have more unknowns than can be counted");
-    if (!laws->unknown || at + law->count > laws->unknown_room) {
-        int room = 2 * (at + law->count) + 16;
-        ss_contact_unknown *larger = ss_allocate((size_t)room, sizeof *larger);
-        if (!larger) return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for %d unknowns", room);
-        if (at) memcpy(larger, laws->unknown, (size_t)at * sizeof *larger);
-        ss_release(laws->unknown);
-        laws->unknown = larger;
-        laws->unknown_room = room;
-    }
-    if (law->count) memcpy(laws->unknown + at, law->unknown, (size_t)law->count * sizeof *law->unknown);
-    return true;
-}
-
 bool ss_own_ask(const ss_formulation *formulation, const void *options, const ss_rows *rows,
                 ss_own_laws *laws, ss_error *err)
 {
-    if (!make_room(laws, rows->contact_count, err)) return false;
+    int contacts = rows->contact_count;
+    if (!laws->first || contacts > laws->contact_room) {
+        ss_release(laws->first);
+        ss_release(laws->known);
+        ss_release(laws->mu);
+        laws->contact_room = contacts + contacts / 4;
+        laws->first = ss_allocate((size_t)laws->contact_room + 1, sizeof *laws->first);
+        laws->known = ss_allocate((size_t)laws->contact_room, sizeof *laws->known);
+        laws->mu = ss_allocate((size_t)laws->contact_room, sizeof *laws->mu);
+    }
+    if (!laws->first || !laws->known || !laws->mu)
+        return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for the laws of %d contacts", contacts);
+
     laws->first[0] = 0;
-    for (int c = 0; c < rows->contact_count; c++) {
+    for (int c = 0; c < contacts; c++) {
         ss_contact_view view = view_of(rows, &rows->contact[c]);
         ss_contact_law law = {0};
         if (!formulation->contact(formulation, options, &view, &law, err))
             return ss_fail_in(err, "formulation %s: contact %d", formulation->name, view.contact);
-        if (!check(formulation, &view, &law, err) || !append(laws, laws->first[c], &law, err)) return false;
-        laws->first[c + 1] = laws->first[c] + law.count;
+        if (!check(formulation, &view, &law, err)) return false;
+
+        /* Its unknowns behind those of the contacts before it. */
+        int at = laws->first[c], end = at + law.count;
+        if (at > INT_MAX / 2 - law.count)
+            return ss_fail(err, SS_ERROR_RESOURCES, "contacts have more unknowns than can be counted");
+        if (!laws->unknown || end > laws->unknown_room) {
+            int room = 2 * end + 16;
+            ss_contact_unknown *larger = ss_allocate((size_t)room, sizeof *larger);
+            if (!larger) return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for %d unknowns", room);
+            if (at) memcpy(larger, laws->unknown, (size_t)at * sizeof *larger);
+            ss_release(laws->unknown);
+            laws->unknown = larger;
+            laws->unknown_room = room;
+        }
+        if (law.count) memcpy(laws->unknown + at, law.unknown, (size_t)law.count * sizeof *law.unknown);
+        laws->first[c + 1] = end;
         memcpy(laws->known[c], law.impulse, sizeof law.impulse);
         laws->mu[c][0] = law.mu;
         laws->mu[c][1] = law.mu_rolling;
@@ -176,26 +172,6 @@ static void add_impulse(const ss_contact_row *contact, const double direction[3]
     *(turns ? &impulse->spin : &impulse->normal) += size * ss_vec3_dot(contact->normal, d);
     for (int k = 0; k < 2; k++)
         (turns ? impulse->rolling : impulse->tangent)[k] += size * ss_vec3_dot(contact->tangent[k], d);
-}
-
-static bool is_pushed(const double known[3])
-{
-    return known[0] != 0.0 || known[1] != 0.0 || known[2] != 0.0;
-}
-
-/* Springs push the bodies before anything is solved for. */
-static bool push_known(const ss_own_laws *laws, ss_rows *rows)
-{
-    bool any = false;
-    for (int c = 0; c < rows->contact_count; c++) {
-        ss_contact_impulse impulse = {0};
-        if (!is_pushed(laws->known[c])) continue;
-        any = true;
-        add_impulse(&rows->contact[c], laws->known[c], 1.0, false, &impulse);
-        ss_rows_push_contact(rows, &rows->contact[c], &impulse);
-    }
-    if (any) ss_rows_move(rows);
-    return any;
 }
 
 static void add_unknown(const ss_contact_row *contact, const ss_contact_unknown *unknown, int first,
@@ -228,7 +204,19 @@ bool ss_own_build(const ss_own_laws *laws, ss_rows *rows, ss_problem_store *stor
 {
     int unknowns = laws->first[rows->contact_count];
     ss_problem_builder builder;
-    bool pushed = push_known(laws, rows);
+
+    /* Springs push the bodies before anything is solved for. */
+    bool pushed = false;
+    for (int c = 0; c < rows->contact_count; c++) {
+        const double *known = laws->known[c];
+        ss_contact_impulse impulse = {0};
+        if (known[0] == 0.0 && known[1] == 0.0 && known[2] == 0.0) continue;
+        pushed = true;
+        add_impulse(&rows->contact[c], known, 1.0, false, &impulse);
+        ss_rows_push_contact(rows, &rows->contact[c], &impulse);
+    }
+    if (pushed) ss_rows_move(rows);
+
     bool good = ss_builder_start(store, rows, unknowns, unknowns, &builder, err);
     for (int c = 0; good && c < rows->contact_count; c++) {
         int first = builder.size;
@@ -309,25 +297,20 @@ static const char *unknown_fault(const ss_problem *problem, int i, ss_law law)
     return problem->factor[i] >= 0.0 && isfinite(problem->factor[i]) ? NULL : "its factor is not valid";
 }
 
-/* The diagonal is the matrix's own. */
-static bool check_matrix(ss_problem *problem, ss_error *err)
-{
-    const ss_sparse *A = problem->A;
-    if (!A) return problem->bodies || ss_fail(err, SS_ERROR_INPUT, "has neither a matrix nor bodies");
-    if (A->rows != problem->size || A->cols != problem->size)
-        return ss_fail(err, SS_ERROR_INPUT, "matrix is %d x %d, must be %d x %d", A->rows, A->cols,
-                       problem->size, problem->size);
-    if (!ss_sparse_check(A, err)) return ss_fail_in(err, "matrix");
-    for (int i = 0; i < problem->size; i++) problem->diagonal[i] = ss_sparse_get(A, i, i);
-    return true;
-}
-
 bool ss_own_check_problem(const ss_formulation *formulation, const ss_frame *frame, ss_problem *problem,
                           ss_error *err)
 {
+    const ss_sparse *A = problem->A;
     const char *fault;
     int end = 0;
-    if (!check_matrix(problem, err)) return ss_fail_in(err, "formulation %s: problem", formulation->name);
+    bool good = A || problem->bodies || ss_fail(err, SS_ERROR_INPUT, "has neither a matrix nor bodies");
+    if (A && (A->rows != problem->size || A->cols != problem->size))
+        good = ss_fail(err, SS_ERROR_INPUT, "matrix is %d x %d, must be %d x %d", A->rows, A->cols,
+                       problem->size, problem->size);
+    else if (A)
+        good = ss_sparse_check(A, err) || ss_fail_in(err, "matrix");
+    if (!good) return ss_fail_in(err, "formulation %s: problem", formulation->name);
+    for (int i = 0; A && i < problem->size; i++) problem->diagonal[i] = ss_sparse_get(A, i, i);
     for (int k = 0; k < problem->block_count; k++) {
         fault = block_fault(formulation, frame, problem, k);
         if (fault)

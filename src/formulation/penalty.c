@@ -60,39 +60,35 @@ static void add_contact(const ss_rows *rows, const ss_contact_row *contact, cons
     (void)rows, (void)contact, (void)options, (void)builder;
 }
 
-static double normal_impulse(const ss_rows *rows, const ss_contact_row *contact, const penalty_options *set)
+static ss_contact_impulse read_contact(const ss_rows *rows, const ss_contact_row *contact,
+                                       const void *options, const double *x)
 {
+    (void)x;
+    const penalty_options *set = options;
+    ss_contact_impulse impulse = {0};
     double gap = rows->frame->contacts.gap[contact->contact], h = rows->frame->h;
-    double k = contact->compliance > 0.0 ? 1.0 / (contact->compliance * h * h) : set->stiffness;
-    if (gap >= 0.0) return 0.0;
+    double stiffness = contact->compliance > 0.0 ? 1.0 / (contact->compliance * h * h) : set->stiffness;
+    if (gap >= 0.0) return impulse;
     double speed = ss_contact_speed_before(rows, contact, contact->normal);
-    return fmax(h * (-k * gap - set->damping * speed), 0.0);
-}
+    impulse.normal = fmax(h * (-stiffness * gap - set->damping * speed), 0.0);
+    if (!(impulse.normal > 0.0)) return impulse;
 
-static void friction_impulse(const ss_rows *rows, const ss_contact_row *contact, const penalty_options *set,
-                             double normal, double tangent[2])
-{
+    /* Friction: tangents of infinite friction are stopped one by one, the others slip on the ellipse. */
     double scaled[2], mu = fmax(contact->mu[0], contact->mu[1]);
     for (int k = 0; k < 2; k++) {
         double row[12];
         ss_contact_sliding_row(contact, contact->tangent[k], row);
         double u = ss_contact_speed_before(rows, contact, contact->tangent[k]);
-        scaled[k] = isinf(contact->mu[k]) ? 0.0 : contact->mu[k] * u;
-        tangent[k] = isinf(contact->mu[k]) ? -u / ss_rows_inverse_mass(rows, contact->pair, row) : 0.0;
+        bool sticks = isinf(contact->mu[k]);
+        scaled[k] = sticks ? 0.0 : contact->mu[k] * u;
+        impulse.tangent[k] = sticks ? -u / ss_rows_inverse_mass(rows, contact->pair, row) : 0.0;
     }
     if (isinf(mu)) mu = fmin(contact->mu[0], contact->mu[1]);
     double length = isinf(mu) ? 0.0 : fmax(hypot(scaled[0], scaled[1]), mu * set->slip_speed);
     for (int k = 0; length > 0.0 && k < 2; k++) {
-        if (!isinf(contact->mu[k])) tangent[k] = -contact->mu[k] * normal * scaled[k] / length;
+        if (!isinf(contact->mu[k]))
+            impulse.tangent[k] = -contact->mu[k] * impulse.normal * scaled[k] / length;
     }
-}
-
-static ss_contact_impulse read_contact(const ss_rows *rows, const ss_contact_row *contact,
-                                       const void *options, const double *x)
-{
-    (void)x;
-    ss_contact_impulse impulse = {.normal = normal_impulse(rows, contact, options)};
-    if (impulse.normal > 0.0) friction_impulse(rows, contact, options, impulse.normal, impulse.tangent);
     return impulse;
 }
 

@@ -27,13 +27,6 @@ typedef struct polygon {
     ss_friction friction;
 } polygon;
 
-static double corner_radius(double mu, int n, int size)
-{
-    if (size == SS_POLYGON_CIRCUMSCRIBED) return mu / cos(pi / n);
-    if (size == SS_POLYGON_EQUAL_AREA) return mu * sqrt(2.0 * pi / (n * sin(2.0 * pi / n)));
-    return mu;
-}
-
 static polygon polygon_of(const ss_contact_row *contact, const ss_polygon_options *set)
 {
     ss_friction friction = ss_friction_of(contact);
@@ -42,7 +35,11 @@ static polygon polygon_of(const ss_contact_row *contact, const ss_polygon_option
         for (int k = 0; k < friction.count; k++) p.which[p.stuck++] = friction.tangent[k];
     } else if (friction.mu > 0.0) {
         p.directions = friction.count == 2 ? set->directions : 2;
-        if (friction.count == 2) p.mu = corner_radius(friction.mu, p.directions, set->polygon);
+        int n = p.directions;
+        if (friction.count == 2 && set->polygon == SS_POLYGON_CIRCUMSCRIBED)
+            p.mu = friction.mu / cos(pi / n);
+        else if (friction.count == 2 && set->polygon == SS_POLYGON_EQUAL_AREA)
+            p.mu = friction.mu * sqrt(2.0 * pi / (n * sin(2.0 * pi / n)));
     }
     if (friction.stuck >= 0) p.which[p.stuck++] = friction.stuck;
     return p;
@@ -125,8 +122,18 @@ static ss_contact_impulse read_contact(const ss_rows *rows, const ss_contact_row
 /* ---- guessing --------------------------------------------------------------------------------------- */
 
 /* A vector of the scaled plane as a sum of the two corners next to it, with weights that are not negative. */
-static void split(double x, double y, int n, double *weight)
+static void guess_friction(const polygon *p, const ss_contact_impulse *impulse, double *weight)
 {
+    const ss_friction *friction = &p->friction;
+    int n = p->directions;
+    for (int j = 0; j < n; j++) weight[j] = 0.0;
+    if (friction->count != 2) {
+        double along = impulse->tangent[friction->tangent[0]];
+        weight[0] = fmax(along, 0.0);
+        weight[1] = fmax(-along, 0.0);
+        return;
+    }
+    double x = impulse->tangent[0] / friction->scale[0], y = impulse->tangent[1] / friction->scale[1];
     double length = hypot(x, y);
     if (!(length > 0.0)) return;
     double angle = atan2(y, x), sector = 2.0 * pi / n;
@@ -137,33 +144,6 @@ static void split(double x, double y, int n, double *weight)
     weight[(j + 1) % n] = length * fmax(sin(within), 0.0) / sin(sector);
 }
 
-static void guess_friction(const polygon *p, const ss_contact_impulse *impulse, double *weight)
-{
-    const ss_friction *friction = &p->friction;
-    for (int j = 0; j < p->directions; j++) weight[j] = 0.0;
-    if (friction->count == 2) {
-        split(impulse->tangent[0] / friction->scale[0], impulse->tangent[1] / friction->scale[1],
-              p->directions, weight);
-        return;
-    }
-    double along = impulse->tangent[friction->tangent[0]];
-    weight[0] = fmax(along, 0.0);
-    weight[1] = fmax(-along, 0.0);
-}
-
-/* s = max_j(-d_j . u_T), the speed against the direction that friction takes; 0 when nothing slides */
-static double guess_speed(const ss_rows *rows, const ss_contact_row *contact, const polygon *p)
-{
-    double u[2], largest = 0.0;
-    for (int k = 0; k < 2; k++) u[k] = ss_contact_speed(contact, contact->tangent[k], rows->velocity);
-    for (int j = 0; j < p->directions; j++) {
-        double d[2];
-        direction_of(p, j, d);
-        largest = fmax(largest, -(d[0] * u[0] + d[1] * u[1]));
-    }
-    return largest;
-}
-
 static void write_contact(const ss_rows *rows, const ss_contact_row *contact, const void *options,
                           const ss_contact_impulse *impulse, double *x)
 {
@@ -171,7 +151,17 @@ static void write_contact(const ss_rows *rows, const ss_contact_row *contact, co
     x[0] = impulse->normal;
     if (p.directions) {
         guess_friction(&p, impulse, x + 1);
-        x[1 + p.directions] = guess_speed(rows, contact, &p);
+
+        /* s = max_j(-d_j . u_T), the speed against the direction that friction takes; 0 when nothing
+         * slides */
+        double u[2], largest = 0.0;
+        for (int k = 0; k < 2; k++) u[k] = ss_contact_speed(contact, contact->tangent[k], rows->velocity);
+        for (int j = 0; j < p.directions; j++) {
+            double d[2];
+            direction_of(&p, j, d);
+            largest = fmax(largest, -(d[0] * u[0] + d[1] * u[1]));
+        }
+        x[1 + p.directions] = largest;
     }
     for (int k = 0; k < p.stuck; k++) x[count_polygon(&p) + k] = impulse->tangent[p.which[k]];
 }
@@ -190,26 +180,13 @@ static void put(ss_sparse *matrix, int *entry, int row, double value)
     matrix->value[(*entry)++] = value;
 }
 
-/* Column j with the couplings of its contact: in the columns of p_n and p_f mu and -1 in the row of s,
- * in that of s ones in the rows of p_f. A has nothing in these places, and nothing but the diagonal in
- * the column of s. */
-static void write_column(const ss_sparse *A, const ss_block *block, int j, ss_sparse *to, int *entry)
-{
-    int normal = block->first, speed = normal + block->size - 1, at = A->start[j], end = A->start[j + 1];
-    if (has_polygon(block) && j < speed) {
-        for (; at < end && A->row[at] < speed; at++) put(to, entry, A->row[at], A->value[at]);
-        put(to, entry, speed, j == normal ? block->mu : -1.0);
-    } else if (has_polygon(block)) {
-        for (int i = normal + 1; i < speed; i++) put(to, entry, i, 1.0);
-    }
-    for (; at < end; at++) put(to, entry, A->row[at], A->value[at]);
-    to->start[j + 1] = *entry;
-}
-
-/* e s in the rows of p_f; mu p_n - e' p_f in that of s */
+/* e s in the rows of p_f; mu p_n - e' p_f in that of s: so the columns of p_n and p_f get mu and -1 in the
+ * row of s, that of s ones in the rows of p_f. A has nothing in these places, and nothing but the diagonal
+ * in the column of s. */
 static bool couple(ss_problem *problem, ss_error *err)
 {
-    int64_t room = ss_sparse_nonzeros(problem->A), added = 0;
+    const ss_sparse *A = problem->A;
+    int64_t room = ss_sparse_nonzeros(A), added = 0;
     for (int k = 0; k < problem->block_count; k++) {
         if (has_polygon(&problem->blocks[k])) added += 2 * (int64_t)problem->blocks[k].size - 3;
     }
@@ -217,8 +194,18 @@ static bool couple(ss_problem *problem, ss_error *err)
     if (!coupled) return false;
     for (int k = 0, entry = 0; k < problem->block_count; k++) {
         const ss_block *block = &problem->blocks[k];
-        for (int j = block->first; j < block->first + block->size; j++) {
-            write_column(problem->A, block, j, coupled, &entry);
+        int normal = block->first, speed = normal + block->size - 1;
+        bool slides = has_polygon(block);
+        for (int j = normal; j <= speed; j++) {
+            int at = A->start[j], end = A->start[j + 1];
+            if (slides && j < speed) {
+                for (; at < end && A->row[at] < speed; at++) put(coupled, &entry, A->row[at], A->value[at]);
+                put(coupled, &entry, speed, j == normal ? block->mu : -1.0);
+            } else if (slides) {
+                for (int i = normal + 1; i < speed; i++) put(coupled, &entry, i, 1.0);
+            }
+            for (; at < end; at++) put(coupled, &entry, A->row[at], A->value[at]);
+            coupled->start[j + 1] = entry;
         }
     }
     ss_sparse_destroy(problem->A);

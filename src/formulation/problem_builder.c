@@ -5,18 +5,9 @@
 #include <limits.h>
 #include <string.h>
 
-/* ---- bodies ----------------------------------------------------------------------------------------- */
-
 static void copy(void *to, const void *from, int count, size_t size)
 {
     if (count) memcpy(to, from, (size_t)count * size);
-}
-
-static void copy_bodies(const ss_rows *rows, ss_bodies_form *form)
-{
-    copy(form->inverse_mass, rows->inverse_mass, rows->body_count, sizeof *form->inverse_mass);
-    copy(form->inverse_inertia, rows->inverse_inertia, rows->body_count, sizeof *form->inverse_inertia);
-    copy(form->free_velocity, rows->velocity, rows->body_count, sizeof *form->free_velocity);
 }
 
 /* ---- rows and blocks -------------------------------------------------------------------------------- */
@@ -83,10 +74,24 @@ void ss_builder_close(ss_problem_builder *builder, ss_block like)
     blocks[k] = like;
 }
 
-/* Neighbours of one joint under one law form a block. */
-static void add_joints(const ss_rows *rows, ss_problem_builder *builder)
+bool ss_builder_start(ss_problem_store *store, const ss_rows *rows, int64_t unknowns, int64_t blocks,
+                      ss_problem_builder *builder, ss_error *err)
 {
+    int64_t size = rows->joint_count + unknowns;
+    *builder = (ss_problem_builder){.rows = rows};
+    if (size > INT_MAX)
+        return ss_fail(err, SS_ERROR_RESOURCES, "%d contacts have more unknowns than can be counted",
+                       rows->contact_count);
+    int most_blocks = (int)(rows->joint_count + blocks);
+    builder->problem = ss_problem_store_take(store, (int)size, most_blocks, rows->body_count, err);
     ss_problem *problem = builder->problem;
+    if (!problem) return false;
+    ss_bodies_form *form = problem->bodies;
+    copy(form->inverse_mass, rows->inverse_mass, rows->body_count, sizeof *form->inverse_mass);
+    copy(form->inverse_inertia, rows->inverse_inertia, rows->body_count, sizeof *form->inverse_inertia);
+    copy(form->free_velocity, rows->velocity, rows->body_count, sizeof *form->free_velocity);
+
+    /* Neighbours of one joint under one law form a block. */
     for (int r = 0; r < rows->joint_count; r++) {
         const ss_joint_row *joint = &rows->joint[r], *next = r + 1 < rows->joint_count ? joint + 1 : NULL;
         int i = ss_builder_add(builder, joint->pair, joint->jacobian, joint->compliance, joint->offset);
@@ -98,55 +103,21 @@ static void add_joints(const ss_rows *rows, ss_problem_builder *builder)
             ss_builder_close(builder,
                              (ss_block){.law = joint->law, .contact = -1, .constraint = joint->joint});
     }
-}
 
-/* Joint rows are the first unknowns, in the same order. */
-static bool add_further(const ss_rows *rows, ss_problem *problem)
-{
-    ss_bodies_form *form = problem->bodies;
-    int blocks = rows->further_count;
-    if (blocks == 0) return true;
-    if (!ss_bodies_form_add_further(form, problem->size, blocks)) return false;
+    /* Their further blocks: joint rows are the first unknowns, in the same order. */
+    int further = rows->further_count;
+    if (further == 0) return true;
+    if (!ss_bodies_form_add_further(form, problem->size, further))
+        return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for rows on more than two bodies");
     for (int i = 0; i < problem->size; i++)
         form->further_start[i + 1] =
             form->further_start[i] + (i < rows->joint_count ? rows->joint[i].further_count : 0);
-    copy(form->further_body, rows->further_body, blocks, sizeof *form->further_body);
-    copy(form->further_jacobian, rows->further_jacobian, blocks, sizeof *form->further_jacobian);
+    copy(form->further_body, rows->further_body, further, sizeof *form->further_body);
+    copy(form->further_jacobian, rows->further_jacobian, further, sizeof *form->further_jacobian);
     return true;
 }
 
-bool ss_builder_start(ss_problem_store *store, const ss_rows *rows, int64_t unknowns, int64_t blocks,
-                      ss_problem_builder *builder, ss_error *err)
-{
-    int64_t size = rows->joint_count + unknowns;
-    *builder = (ss_problem_builder){.rows = rows};
-    if (size > INT_MAX)
-        return ss_fail(err, SS_ERROR_RESOURCES, "%d contacts have more unknowns than can be counted",
-                       rows->contact_count);
-    int most_blocks = (int)(rows->joint_count + blocks);
-    builder->problem = ss_problem_store_take(store, (int)size, most_blocks, rows->body_count, err);
-    if (!builder->problem) return false;
-    copy_bodies(rows, builder->problem->bodies);
-    add_joints(rows, builder);
-    return add_further(rows, builder->problem) ||
-           ss_fail(err, SS_ERROR_RESOURCES, "out of memory for rows on more than two bodies");
-}
-
 /* ---- b and the diagonal ----------------------------------------------------------------------------- */
-
-/* In the order in which ss_problem_need_matrix adds, so that both have the same bits. */
-static double diagonal_entry(const ss_bodies_form *form, int i)
-{
-    double sum = form->compliance[i];
-    const double *block;
-    for (int side = 0, body; ss_bodies_block(form, i, side, &body, &block); side++) {
-        if (body < 0) continue;
-        double response[6];
-        ss_bodies_push_one(form, body, block, response);
-        sum += ss_bodies_product(block, response);
-    }
-    return sum;
-}
 
 bool ss_builder_finish(ss_problem_builder *builder, ss_error *err)
 {
@@ -159,9 +130,19 @@ bool ss_builder_finish(ss_problem_builder *builder, ss_error *err)
         ss_coordinates *coordinates = (ss_coordinates *)(uintptr_t)&builder->rows->coordinates; // its scratch
         if (!ss_coordinates_transform(coordinates, builder->rows->frame_body, problem, err)) return false;
     }
+
+    /* The diagonal in the order in which ss_problem_need_matrix adds, so that both have the same bits. */
     for (int i = 0; i < problem->size; i++) {
         problem->b[i] = ss_bodies_row(form, i, form->free_velocity) + form->offset[i];
-        problem->diagonal[i] = diagonal_entry(form, i);
+        double sum = form->compliance[i];
+        const double *block;
+        for (int side = 0, body; ss_bodies_block(form, i, side, &body, &block); side++) {
+            if (body < 0) continue;
+            double response[6];
+            ss_bodies_push_one(form, body, block, response);
+            sum += ss_bodies_product(block, response);
+        }
+        problem->diagonal[i] = sum;
     }
     return true;
 }

@@ -13,23 +13,6 @@ void ss_reactions_free(ss_reactions *reactions)
     *reactions = (ss_reactions){0};
 }
 
-static bool make_room(ss_reactions *to, int joints, int bodies)
-{
-    if (joints > to->joint_room) {
-        ss_release(to->step);
-        ss_release(to->first_row);
-        to->step = ss_allocate((size_t)joints, sizeof *to->step);
-        to->first_row = ss_allocate((size_t)joints, sizeof *to->first_row);
-        to->joint_room = to->step && to->first_row ? joints : 0;
-    }
-    if (bodies > to->body_room) {
-        ss_release(to->lacks);
-        to->lacks = ss_allocate((size_t)bodies, sizeof *to->lacks);
-        to->body_room = to->lacks ? bodies : 0;
-    }
-    return joints <= to->joint_room && bodies <= to->body_room;
-}
-
 /* Takes one body after the other that has a single joint left; what remains at the end is a loop. The sum of
  * the numbers of a body's joints is that of its last one. */
 bool ss_reactions_make(const ss_frame *frame, ss_reactions *to, ss_error *err)
@@ -37,12 +20,25 @@ bool ss_reactions_make(const ss_frame *frame, ss_reactions *to, ss_error *err)
     const ss_constraints *joints = &frame->constraints;
     int bodies = frame->bodies.count, implied = 0, ends = 0;
     to->count = 0;
+    if (joints->count > to->joint_room) {
+        ss_release(to->step);
+        ss_release(to->first_row);
+        to->step = ss_allocate((size_t)joints->count, sizeof *to->step);
+        to->first_row = ss_allocate((size_t)joints->count, sizeof *to->first_row);
+        to->joint_room = to->step && to->first_row ? joints->count : 0;
+    }
+    if (bodies > to->body_room) {
+        ss_release(to->lacks);
+        to->lacks = ss_allocate((size_t)bodies, sizeof *to->lacks);
+        to->body_room = to->lacks ? bodies : 0;
+    }
     int *degree = ss_allocate(3 * (size_t)bodies, sizeof *degree);
     int *sum = degree ? degree + bodies : NULL, *end = degree ? degree + 2 * bodies : NULL;
-    if (!degree || !make_room(to, joints->count, bodies)) {
+    if (!degree || joints->count > to->joint_room || bodies > to->body_room) {
         ss_release(degree);
         return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for %d joints", joints->count);
     }
+
     for (int k = 0, row = 0; k < joints->count; row += joints->rows[k++]) {
         to->first_row[k] = row;
         if (!joints->implied || joints->implied[k] != SS_IMPLIED_BY_T) continue;

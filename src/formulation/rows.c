@@ -7,30 +7,24 @@
 
 /* ---- bodies ----------------------------------------------------------------------------------------- */
 
-static bool add_body(const ss_frame *frame, int body, ss_rows *rows, ss_error *err)
-{
-    int live = rows->body_count++;
-    rows->frame_body[live] = body;
-    ss_mass mass = ss_frame_mass(frame, body);
-    ss_mass inverse;
-    if (!ss_mass_inverse(&mass, &inverse))
-        return ss_fail(err, SS_ERROR_INPUT, "bodies/world_inertia_tensors[%d]: cannot be inverted", body);
-    rows->inverse_mass[live] = inverse.linear;
-    ss_mat3_store(ss_mat3_symmetric_part(inverse.angular), rows->inverse_inertia[live]);
-    double *v = rows->free_velocity[live];
-    ss_mass_apply(&inverse, frame->bodies.force[body], v);
-    for (int i = 0; i < 6; i++) v[i] = frame->bodies.velocity[body][i] + frame->h * v[i];
-    if (rows->minimal) ss_coordinates_velocity(&rows->coordinates, body, v);
-    memcpy(rows->velocity[live], v, sizeof rows->velocity[live]);
-    return true;
-}
-
 static bool add_bodies(const ss_frame *frame, ss_rows *rows, ss_error *err)
 {
     for (int b = 0; b < frame->bodies.count; b++) {
-        bool live = ss_frame_is_live(frame, b);
-        rows->body[b] = live ? rows->body_count : -1;
-        if (live && !add_body(frame, b, rows, err)) return false;
+        rows->body[b] = -1;
+        if (!ss_frame_is_live(frame, b)) continue;
+        int live = rows->body[b] = rows->body_count++;
+        rows->frame_body[live] = b;
+        ss_mass mass = ss_frame_mass(frame, b), inverse;
+        if (!ss_mass_inverse(&mass, &inverse))
+            return ss_fail(err, SS_ERROR_INPUT, "bodies/world_inertia_tensors[%d]: cannot be inverted", b);
+        rows->inverse_mass[live] = inverse.linear;
+        ss_mat3_store(ss_mat3_symmetric_part(inverse.angular), rows->inverse_inertia[live]);
+
+        double *v = rows->free_velocity[live];
+        ss_mass_apply(&inverse, frame->bodies.force[b], v);
+        for (int i = 0; i < 6; i++) v[i] = frame->bodies.velocity[b][i] + frame->h * v[i];
+        if (rows->minimal) ss_coordinates_velocity(&rows->coordinates, b, v);
+        memcpy(rows->velocity[live], v, sizeof rows->velocity[live]);
     }
     return true;
 }
@@ -54,41 +48,10 @@ static bool check_pair(const int pair[2], const char *path, int index, ss_error 
 
 /* ---- joints ----------------------------------------------------------------------------------------- */
 
-static bool is_coupled(const ss_constraints *constraints, int row)
-{
-    return constraints->friction && constraints->friction_row && constraints->friction_row[row] >= 0;
-}
-
 /* The further blocks of one row of the frame: from `begin` to `end`. */
 typedef struct blocks_of_row {
     int begin, end;
 } blocks_of_row;
-
-/* J v + dg/dt before the step */
-static double rate_before(const ss_frame *frame, const ss_joint_row *row, blocks_of_row further)
-{
-    const ss_constraints *constraints = &frame->constraints;
-    double rate = constraints->time_derivative[row->row];
-    for (int side = 0; side < 2; side++) {
-        int body = constraints->pair[row->joint][side];
-        if (!ss_frame_is_live(frame, body)) continue;
-        const double *v = frame->bodies.velocity[body], *block = constraints->jacobian[row->row] + 6 * side;
-        for (int i = 0; i < 6; i++) rate += block[i] * v[i];
-    }
-    for (int k = further.begin; k < further.end; k++) {
-        if (!ss_frame_is_live(frame, constraints->further_body[k])) continue;
-        const double *v = frame->bodies.velocity[constraints->further_body[k]];
-        for (int i = 0; i < 6; i++) rate += constraints->further_jacobian[k][i] * v[i];
-    }
-    return rate;
-}
-
-static double spook_term(const ss_frame *frame, const ss_step_options *step, const ss_joint_row *row,
-                         blocks_of_row further)
-{
-    double g = frame->constraints.violation[row->row];
-    return (4.0 * g / frame->h - rate_before(frame, row, further)) / (1.0 + 4.0 * step->joint_relaxation);
-}
 
 /* A limit that is still open may be reached within the step, so that its distance counts in full. */
 static double position_term(const ss_frame *frame, const ss_step_options *step, const ss_joint_row *row,
@@ -101,9 +64,23 @@ static double position_term(const ss_frame *frame, const ss_step_options *step, 
     bool open = (bounds[0] >= 0.0 && g > 0.0) || (bounds[1] <= 0.0 && g < 0.0);
     if (open) return g / frame->h;
     if (row->law == SS_LAW_FREE && step->joint_term == SS_JOINT_ZERO) return 0.0;
-    if (row->law == SS_LAW_FREE && step->joint_term == SS_JOINT_SPOOK)
-        return spook_term(frame, step, row, further);
-    return step->joint_gamma * g / frame->h;
+    if (row->law != SS_LAW_FREE || step->joint_term != SS_JOINT_SPOOK)
+        return step->joint_gamma * g / frame->h;
+
+    /* SPOOK needs the rate J v + dg/dt before the step. */
+    double rate = constraints->time_derivative[row->row];
+    for (int side = 0; side < 2; side++) {
+        int body = constraints->pair[row->joint][side];
+        if (!ss_frame_is_live(frame, body)) continue;
+        const double *v = frame->bodies.velocity[body], *block = constraints->jacobian[row->row] + 6 * side;
+        for (int i = 0; i < 6; i++) rate += block[i] * v[i];
+    }
+    for (int k = further.begin; k < further.end; k++) {
+        if (!ss_frame_is_live(frame, constraints->further_body[k])) continue;
+        const double *v = frame->bodies.velocity[constraints->further_body[k]];
+        for (int i = 0; i < 6; i++) rate += constraints->further_jacobian[k][i] * v[i];
+    }
+    return (4.0 * g / frame->h - rate) / (1.0 + 4.0 * step->joint_relaxation);
 }
 
 /* Where the block of a live body goes: one side of the pair, or a further block. */
@@ -118,19 +95,6 @@ static void place_block(const int pair[2], int body, const double block[6], ss_j
     rows->further_body[at] = body;
     memcpy(rows->further_jacobian[at], block, 6 * sizeof *block);
     rows->further_count++;
-}
-
-/* In minimal coordinates: does anything move along this row of the frame? */
-static bool row_moves(ss_rows *rows, int row, int joint, blocks_of_row further)
-{
-    const ss_constraints *constraints = &rows->frame->constraints;
-    if (!rows->minimal || further.end > further.begin) return true;
-    int body[2];
-    for (int side = 0; side < 2; side++) {
-        body[side] = constraints->pair[joint][side];
-        if (!ss_frame_is_live(rows->frame, body[side])) body[side] = SS_WORLD;
-    }
-    return ss_coordinates_see(&rows->coordinates, body, constraints->jacobian[row]);
 }
 
 static void add_joint_row(const ss_frame *frame, const ss_step_options *step, int row, int joint,
@@ -162,7 +126,8 @@ static void couple(const ss_constraints *constraints, ss_rows *rows)
 {
     for (int r = 0; r < rows->joint_count; r++) {
         ss_joint_row *joint = &rows->joint[r];
-        if (!is_coupled(constraints, joint->row)) continue;
+        if (!constraints->friction || !constraints->friction_row) break;
+        if (constraints->friction_row[joint->row] < 0) continue;
         joint->partner = rows->place[constraints->friction_row[joint->row]];
         joint->factor = constraints->friction[joint->row];
         joint->law = joint->partner >= 0 ? SS_LAW_COUPLED : SS_LAW_BOX;
@@ -197,7 +162,17 @@ static bool add_joints(const ss_frame *frame, const ss_step_options *step, ss_ro
             blocks_of_row further = {block, block};
             while (further.end < end && constraints->further_row[further.end] == row) further.end++;
             block = further.end;
-            bool in = moves && !implied && row_moves(rows, row, joint, further);
+            bool in = moves && !implied;
+
+            // in minimal coordinates it may be that nothing moves along the row
+            if (in && rows->minimal && further.begin == further.end) {
+                int body[2];
+                for (int side = 0; side < 2; side++) {
+                    body[side] = constraints->pair[joint][side];
+                    if (!ss_frame_is_live(frame, body[side])) body[side] = SS_WORLD;
+                }
+                in = ss_coordinates_see(&rows->coordinates, body, constraints->jacobian[row]);
+            }
             rows->place[row] = in ? rows->joint_count : -1;
             if (in) add_joint_row(frame, step, row, joint, live, further, rows);
         }
@@ -208,18 +183,15 @@ static bool add_joints(const ss_frame *frame, const ss_step_options *step, ss_ro
 
 /* ---- contacts --------------------------------------------------------------------------------------- */
 
-static void write_half(ss_vec3 linear, ss_vec3 angular, double sign, double half[6])
-{
-    ss_vec3_store(ss_vec3_scale(sign, linear), half);
-    ss_vec3_store(ss_vec3_scale(sign, angular), half + 3);
-}
-
 void ss_contact_turning_row(const ss_contact_row *contact, ss_vec3 direction, double jacobian[12])
 {
     memset(jacobian, 0, 12 * sizeof *jacobian);
     for (int side = 0; side < 2; side++) {
-        ss_vec3 still = {0.0, 0.0, 0.0};
-        if (contact->pair[side] >= 0) write_half(still, direction, side ? 1.0 : -1.0, jacobian + 6 * side);
+        if (contact->pair[side] < 0) continue;
+        double sign = side ? 1.0 : -1.0;
+        for (int i = 0; i < 3; i++)
+            jacobian[6 * side + i] *= sign; // zeros have their sign, as in sliding rows
+        ss_vec3_store(ss_vec3_scale(sign, direction), jacobian + 6 * side + 3);
     }
 }
 
@@ -301,13 +273,6 @@ static double gap_term(const ss_rows *rows, const ss_step_options *step, const s
     return ss_gap_term_of(step, gap, h);
 }
 
-static bool cap_friction(double mu[2], double mu_max)
-{
-    bool capped = mu_max > 0.0 && fmax(mu[0], mu[1]) > mu_max;
-    for (int k = 0; capped && k < 2; k++) mu[k] = fmin(mu[k], mu_max);
-    return capped;
-}
-
 /* In minimal coordinates: tangents along which nothing moves count as those that leave a planar frame. False
  * when nothing moves along the normal. */
 static bool see_contact(ss_rows *rows, ss_contact_row *contact)
@@ -337,51 +302,6 @@ static bool see_contact(ss_rows *rows, ss_contact_row *contact)
     return ss_coordinates_see(&rows->coordinates, body, row);
 }
 
-static void add_contact(const ss_frame *frame, const ss_step_options *step, int c, const int pair[2],
-                        ss_rows *rows)
-{
-    const ss_contacts *contacts = &frame->contacts;
-    ss_contact_row *to = &rows->contact[rows->contact_count++];
-    double t_u[3], t_v[3], r_a[3], r_b[3];
-    ss_contact_tangents(frame, c, t_u, t_v);
-    ss_contact_lever_arms(frame, c, r_a, r_b);
-    to->contact = c; // one by one: clearing it all first takes as long as the rest
-    to->pair[0] = pair[0];
-    to->pair[1] = pair[1];
-    to->normal = ss_vec3_load(contacts->normal[c]);
-    to->tangent[0] = ss_vec3_load(t_u);
-    to->tangent[1] = ss_vec3_load(t_v);
-    to->arm[0] = ss_vec3_load(r_a);
-    to->arm[1] = ss_vec3_load(r_b);
-    to->in_plane[0] = to->in_plane[1] = true;
-    to->mu[0] = contacts->mu[c][0];
-    to->mu[1] = contacts->mu[c][1];
-    to->mu_rolling = contacts->mu_rolling ? contacts->mu_rolling[c] : 0.0;
-    to->mu_torsion = contacts->mu_torsion && !rows->is_planar ? contacts->mu_torsion[c] : 0.0;
-    to->spin_coupling = contacts->spin_coupling ? contacts->spin_coupling[c] : SS_SPIN_INDEPENDENT;
-    to->pull = contacts->adhesion ? frame->h * contacts->adhesion[c] : 0.0;
-    to->compliance = contacts->compliance ? contacts->compliance[c] : 0.0;
-    to->surface =
-        contacts->surface_velocity ? ss_vec3_load(contacts->surface_velocity[c]) : (ss_vec3){0.0, 0.0, 0.0};
-    for (int k = 0; rows->is_planar && k < 2; k++)
-        to->in_plane[k] = fabs(to->tangent[k].z) < 0.5; // it is 0 or 1
-    if (rows->minimal && !see_contact(rows, to)) {
-        rows->contact_count--;
-        return;
-    }
-    rows->capped_contacts += cap_friction(to->mu, step->mu_max);
-    double gap_part = gap_term(rows, step, to);
-
-    // Spring and damper, implicit: nu = -h (k (gap + h u) + d u), so that with C0 = 1/(k h^2) the row is
-    // u + C nu + (C/C0) gap/h = 0, C = 1/(1/C0 + h d). The gap of a spring counts in full.
-    if (contacts->damping && to->compliance > 0.0) {
-        double softer = 1.0 / (1.0 + frame->h * contacts->damping[c] * to->compliance);
-        to->compliance *= softer;
-        gap_part = softer * contacts->gap[c] / frame->h;
-    }
-    to->offset = gap_part + ss_vec3_dot(to->normal, to->surface) - to->compliance * to->pull;
-}
-
 /* momentum += the pull of adhesion, with a sign */
 static void push_pulls(ss_rows *rows, double sign)
 {
@@ -391,30 +311,60 @@ static void push_pulls(ss_rows *rows, double sign)
     }
 }
 
-/* The pull of adhesion is a known force: it goes into the free velocity. */
-static void pull_contacts(ss_rows *rows)
-{
-    if (!rows->frame->contacts.adhesion) return;
-    push_pulls(rows, -1.0);
-    ss_rows_move(rows);
-    if (rows->minimal)
-        memcpy(rows->coordinates.free, rows->coordinates.velocity,
-               (size_t)rows->coordinates.count * sizeof *rows->coordinates.free);
-    if (rows->body_count)
-        memcpy(rows->free_velocity, rows->velocity, (size_t)rows->body_count * sizeof *rows->velocity);
-}
-
 static bool add_contacts(const ss_frame *frame, const ss_step_options *step, ss_rows *rows, ss_error *err)
 {
+    const ss_contacts *contacts = &frame->contacts;
     rows->is_planar = ss_frame_is_planar(frame);
-    for (int c = 0; c < frame->contacts.count; c++) {
+    for (int c = 0; c < contacts->count; c++) {
         int live[2];
-        if (!check_pair(frame->contacts.pair[c], "contacts/pairs", c, err)) return false;
-        if (!find_pair(rows, frame->contacts.pair[c], live)) continue;
-        if (frame->contacts.gap[c] > step->contact_margin)
+        if (!check_pair(contacts->pair[c], "contacts/pairs", c, err)) return false;
+        if (!find_pair(rows, contacts->pair[c], live)) continue;
+        if (contacts->gap[c] > step->contact_margin) {
             rows->far_contacts++;
-        else
-            add_contact(frame, step, c, live, rows);
+            continue;
+        }
+
+        ss_contact_row *to = &rows->contact[rows->contact_count++];
+        double t_u[3], t_v[3], r_a[3], r_b[3];
+        ss_contact_tangents(frame, c, t_u, t_v);
+        ss_contact_lever_arms(frame, c, r_a, r_b);
+        to->contact = c; // one by one: clearing it all first takes as long as the rest
+        to->pair[0] = live[0];
+        to->pair[1] = live[1];
+        to->normal = ss_vec3_load(contacts->normal[c]);
+        to->tangent[0] = ss_vec3_load(t_u);
+        to->tangent[1] = ss_vec3_load(t_v);
+        to->arm[0] = ss_vec3_load(r_a);
+        to->arm[1] = ss_vec3_load(r_b);
+        to->in_plane[0] = to->in_plane[1] = true;
+        to->mu[0] = contacts->mu[c][0];
+        to->mu[1] = contacts->mu[c][1];
+        to->mu_rolling = contacts->mu_rolling ? contacts->mu_rolling[c] : 0.0;
+        to->mu_torsion = contacts->mu_torsion && !rows->is_planar ? contacts->mu_torsion[c] : 0.0;
+        to->spin_coupling = contacts->spin_coupling ? contacts->spin_coupling[c] : SS_SPIN_INDEPENDENT;
+        to->pull = contacts->adhesion ? frame->h * contacts->adhesion[c] : 0.0;
+        to->compliance = contacts->compliance ? contacts->compliance[c] : 0.0;
+        to->surface = contacts->surface_velocity ? ss_vec3_load(contacts->surface_velocity[c])
+                                                 : (ss_vec3){0.0, 0.0, 0.0};
+        for (int k = 0; rows->is_planar && k < 2; k++)
+            to->in_plane[k] = fabs(to->tangent[k].z) < 0.5; // it is 0 or 1
+        if (rows->minimal && !see_contact(rows, to)) {
+            rows->contact_count--;
+            continue;
+        }
+        bool capped = step->mu_max > 0.0 && fmax(to->mu[0], to->mu[1]) > step->mu_max;
+        for (int k = 0; capped && k < 2; k++) to->mu[k] = fmin(to->mu[k], step->mu_max);
+        rows->capped_contacts += capped;
+
+        // Spring and damper, implicit: nu = -h (k (gap + h u) + d u), so that with C0 = 1/(k h^2) the row is
+        // u + C nu + (C/C0) gap/h = 0, C = 1/(1/C0 + h d). The gap of a spring counts in full.
+        double gap_part = gap_term(rows, step, to);
+        if (contacts->damping && to->compliance > 0.0) {
+            double softer = 1.0 / (1.0 + frame->h * contacts->damping[c] * to->compliance);
+            to->compliance *= softer;
+            gap_part = softer * contacts->gap[c] / frame->h;
+        }
+        to->offset = gap_part + ss_vec3_dot(to->normal, to->surface) - to->compliance * to->pull;
     }
     return true;
 }
@@ -440,70 +390,57 @@ void ss_rows_free(ss_rows *rows)
     *rows = (ss_rows){0};
 }
 
-static bool make_room_for_bodies(ss_rows *rows, int count)
-{
-    if (rows->body && count <= rows->body_room) return true;
-    size_t bodies = (size_t)(rows->body_room = rows->body ? count + count / 4 : count);
-    ss_release(rows->body);
-    ss_release(rows->inverse_mass);
-    ss_release(rows->inverse_inertia);
-    ss_release(rows->free_velocity);
-    ss_release(rows->velocity);
-    ss_release(rows->momentum);
-    ss_release(rows->frame_body);
-    rows->frame_body = ss_allocate(bodies, sizeof *rows->frame_body);
-    rows->body = ss_allocate(bodies, sizeof *rows->body);
-    rows->inverse_mass = ss_allocate(bodies, sizeof *rows->inverse_mass);
-    rows->inverse_inertia = ss_allocate(bodies, sizeof *rows->inverse_inertia);
-    rows->free_velocity = ss_allocate(bodies, sizeof *rows->free_velocity);
-    rows->velocity = ss_allocate(bodies, sizeof *rows->velocity);
-    rows->momentum = ss_allocate(bodies, sizeof *rows->momentum);
-    return rows->body && rows->inverse_mass && rows->inverse_inertia && rows->free_velocity &&
-           rows->velocity && rows->momentum && rows->frame_body;
-}
-
-static bool make_room_for_joints(ss_rows *rows, int count)
-{
-    if (rows->joint && count <= rows->joint_room) return true;
-    size_t joints = (size_t)(rows->joint_room = rows->joint ? count + count / 4 : count);
-    ss_release(rows->joint);
-    ss_release(rows->place);
-    rows->joint = ss_allocate(joints, sizeof *rows->joint);
-    rows->place = ss_allocate(joints, sizeof *rows->place);
-    return rows->joint && rows->place;
-}
-
-static bool make_room_for_contacts(ss_rows *rows, int count)
-{
-    if (rows->contact && count <= rows->contact_room) return true;
-    rows->contact_room = rows->contact ? count + count / 4 : count;
-    ss_release(rows->contact);
-    rows->contact = ss_allocate((size_t)rows->contact_room, sizeof *rows->contact);
-    return rows->contact;
-}
-
-static bool make_room_for_further(ss_rows *rows, int count)
-{
-    if (count <= rows->further_room) return true;
-    rows->further_room = count;
-    ss_release(rows->further_body);
-    ss_release(rows->further_jacobian);
-    rows->further_body = ss_allocate((size_t)count, sizeof *rows->further_body);
-    rows->further_jacobian = ss_allocate((size_t)count, sizeof *rows->further_jacobian);
-    return rows->further_body && rows->further_jacobian;
-}
-
 static bool make_room(const ss_frame *frame, ss_rows *rows, ss_error *err)
 {
     rows->frame = frame;
     rows->body_count = rows->joint_count = rows->contact_count = rows->further_count = 0;
     rows->far_contacts = rows->capped_contacts = 0;
-    return (make_room_for_bodies(rows, frame->bodies.count) &&
-            make_room_for_joints(rows, frame->constraints.row_count) &&
-            make_room_for_further(rows, frame->constraints.further_count) &&
-            make_room_for_contacts(rows, frame->contacts.count)) ||
-           ss_fail(err, SS_ERROR_RESOURCES, "out of memory for the rows of %d bodies and %d contacts",
-                   frame->bodies.count, frame->contacts.count);
+
+    /* What is too small is made again with some room to spare, except for the first time. */
+    int bodies = frame->bodies.count, joints = frame->constraints.row_count, contacts = frame->contacts.count;
+    if (!rows->body || bodies > rows->body_room) {
+        size_t room = (size_t)(rows->body_room = rows->body ? bodies + bodies / 4 : bodies);
+        ss_release(rows->body);
+        ss_release(rows->inverse_mass);
+        ss_release(rows->inverse_inertia);
+        ss_release(rows->free_velocity);
+        ss_release(rows->velocity);
+        ss_release(rows->momentum);
+        ss_release(rows->frame_body);
+        rows->frame_body = ss_allocate(room, sizeof *rows->frame_body);
+        rows->body = ss_allocate(room, sizeof *rows->body);
+        rows->inverse_mass = ss_allocate(room, sizeof *rows->inverse_mass);
+        rows->inverse_inertia = ss_allocate(room, sizeof *rows->inverse_inertia);
+        rows->free_velocity = ss_allocate(room, sizeof *rows->free_velocity);
+        rows->velocity = ss_allocate(room, sizeof *rows->velocity);
+        rows->momentum = ss_allocate(room, sizeof *rows->momentum);
+    }
+    if (!rows->joint || joints > rows->joint_room) {
+        size_t room = (size_t)(rows->joint_room = rows->joint ? joints + joints / 4 : joints);
+        ss_release(rows->joint);
+        ss_release(rows->place);
+        rows->joint = ss_allocate(room, sizeof *rows->joint);
+        rows->place = ss_allocate(room, sizeof *rows->place);
+    }
+    int further = frame->constraints.further_count;
+    if (further > rows->further_room) {
+        rows->further_room = further;
+        ss_release(rows->further_body);
+        ss_release(rows->further_jacobian);
+        rows->further_body = ss_allocate((size_t)further, sizeof *rows->further_body);
+        rows->further_jacobian = ss_allocate((size_t)further, sizeof *rows->further_jacobian);
+    }
+    if (!rows->contact || contacts > rows->contact_room) {
+        rows->contact_room = rows->contact ? contacts + contacts / 4 : contacts;
+        ss_release(rows->contact);
+        rows->contact = ss_allocate((size_t)rows->contact_room, sizeof *rows->contact);
+    }
+
+    bool good = rows->body && rows->inverse_mass && rows->inverse_inertia && rows->free_velocity &&
+                rows->velocity && rows->momentum && rows->frame_body && rows->joint && rows->place &&
+                rows->contact && (further == 0 || (rows->further_body && rows->further_jacobian));
+    return good || ss_fail(err, SS_ERROR_RESOURCES, "out of memory for the rows of %d bodies and %d contacts",
+                           bodies, contacts);
 }
 
 void ss_rows_let_go(ss_rows *rows)
@@ -523,11 +460,21 @@ bool ss_rows_make(const ss_frame *frame, const ss_step_options *step, ss_rows *r
                                     ss_reactions_make(frame, &rows->reactions, err))) &&
                 add_bodies(frame, rows, err) && add_joints(frame, step, rows, err) &&
                 add_contacts(frame, step, rows, err);
-    if (good)
-        pull_contacts(rows);
-    else
+    if (!good) {
         ss_rows_free(rows);
-    return good;
+        return false;
+    }
+
+    /* The pull of adhesion is a known force: it goes into the free velocity. */
+    if (!frame->contacts.adhesion) return true;
+    push_pulls(rows, -1.0);
+    ss_rows_move(rows);
+    if (rows->minimal)
+        memcpy(rows->coordinates.free, rows->coordinates.velocity,
+               (size_t)rows->coordinates.count * sizeof *rows->coordinates.free);
+    if (rows->body_count)
+        memcpy(rows->free_velocity, rows->velocity, (size_t)rows->body_count * sizeof *rows->velocity);
+    return true;
 }
 
 /* ---- products --------------------------------------------------------------------------------------- */
@@ -591,12 +538,6 @@ static ss_vec3 moment_of(const ss_contact_row *contact, const ss_contact_impulse
     return ss_vec3_add_scaled(in_the_plane(contact, impulse->rolling), impulse->spin, contact->normal);
 }
 
-static void add_momentum(double momentum[6], double sign, ss_vec3 linear, ss_vec3 angular)
-{
-    ss_vec3_store(ss_vec3_add_scaled(ss_vec3_load(momentum), sign, linear), momentum);
-    ss_vec3_store(ss_vec3_add_scaled(ss_vec3_load(momentum + 3), sign, angular), momentum + 3);
-}
-
 void ss_rows_push_contact(ss_rows *rows, const ss_contact_row *contact, const ss_contact_impulse *impulse)
 {
     ss_vec3 force =
@@ -604,8 +545,10 @@ void ss_rows_push_contact(ss_rows *rows, const ss_contact_row *contact, const ss
     ss_vec3 torque = moment_of(contact, impulse);
     for (int side = 0; side < 2; side++) {
         if (contact->pair[side] < 0) continue;
-        add_momentum(rows->momentum[contact->pair[side]], side ? 1.0 : -1.0, force,
-                     ss_vec3_add(ss_vec3_cross(contact->arm[side], force), torque));
+        double *momentum = rows->momentum[contact->pair[side]], sign = side ? 1.0 : -1.0;
+        ss_vec3 turning = ss_vec3_add(ss_vec3_cross(contact->arm[side], force), torque);
+        ss_vec3_store(ss_vec3_add_scaled(ss_vec3_load(momentum), sign, force), momentum);
+        ss_vec3_store(ss_vec3_add_scaled(ss_vec3_load(momentum + 3), sign, turning), momentum + 3);
     }
 }
 
