@@ -25,35 +25,32 @@ static bool check_sizes(ss_cone_form form, int dimension, int contacts, int dofs
     return true;
 }
 
-static bool allocate_vectors(ss_cone *cone)
-{
-    int m = ss_cone_size(cone), n = cone->dofs, p = cone->equations;
-    cone->mu = reals(cone->contacts);
-    if (cone->dimension == 5) cone->mu_rolling = reals(cone->contacts);
-    bool good = cone->mu && (cone->dimension != 5 || cone->mu_rolling);
-    if (cone->form == SS_CONE_LOCAL) {
-        cone->q = reals(m);
-        cone->s = reals(p);
-        return good && cone->q && cone->s;
-    }
-    cone->f = reals(n);
-    cone->w = reals(m);
-    cone->b = reals(p);
-    return good && cone->f && cone->w && cone->b;
-}
-
 ss_cone *ss_cone_create(ss_cone_form form, int dimension, int contacts, int dofs, int equations,
                         ss_error *err)
 {
     if (!check_sizes(form, dimension, contacts, dofs, equations, err)) return NULL;
     ss_cone *cone = ss_allocate(1, sizeof *cone);
     if (cone) {
-        cone->form = form;
-        cone->dimension = dimension;
-        cone->contacts = contacts;
-        cone->dofs = dofs;
-        cone->equations = equations;
-        if (allocate_vectors(cone)) return cone;
+        *cone = (ss_cone){.form = form,
+                          .dimension = dimension,
+                          .contacts = contacts,
+                          .dofs = dofs,
+                          .equations = equations,
+                          .mu = reals(contacts),
+                          .mu_rolling = dimension == 5 ? reals(contacts) : NULL};
+        bool good = cone->mu && (dimension != 5 || cone->mu_rolling);
+        int m = ss_cone_size(cone);
+        if (form == SS_CONE_LOCAL) {
+            cone->q = reals(m);
+            cone->s = reals(equations);
+            good = good && cone->q && cone->s;
+        } else {
+            cone->f = reals(dofs);
+            cone->w = reals(m);
+            cone->b = reals(equations);
+            good = good && cone->f && cone->w && cone->b;
+        }
+        if (good) return cone;
     }
     ss_cone_destroy(cone);
     ss_fail(err, SS_ERROR_RESOURCES, "cone problem: out of memory for %d contacts, %d dofs, %d equations",
@@ -136,36 +133,6 @@ static void check_absent(checker *check, const char *name, const void *part, con
     if (part) fault(check, name, "must be absent %s", why);
 }
 
-static void check_local(checker *check, const ss_cone *cone)
-{
-    int m = ss_cone_size(cone), p = cone->equations;
-    check_matrix(check, "W", cone->W, m, m);
-    check_vector(check, "q", cone->q, m);
-    if (p == 0) {
-        check_absent(check, "V", cone->V, "without equations");
-        check_absent(check, "R", cone->R, "without equations");
-        return;
-    }
-    check_matrix(check, "V", cone->V, m, p);
-    check_matrix(check, "R", cone->R, p, p);
-    check_vector(check, "s", cone->s, p);
-}
-
-static void check_global(checker *check, const ss_cone *cone)
-{
-    int m = ss_cone_size(cone), n = cone->dofs, p = cone->equations;
-    check_matrix(check, "M", cone->M, n, n);
-    check_matrix(check, "H", cone->H, n, m);
-    check_vector(check, "f", cone->f, n);
-    check_vector(check, "w", cone->w, m);
-    if (p == 0) {
-        check_absent(check, "G", cone->G, "without equations");
-        return;
-    }
-    check_matrix(check, "G", cone->G, n, p);
-    check_vector(check, "b", cone->b, p);
-}
-
 bool ss_cone_check(const ss_cone *cone, const char *place, ss_findings *findings)
 {
     checker check = {place ? place : "", findings, true};
@@ -179,10 +146,31 @@ bool ss_cone_check(const ss_cone *cone, const char *place, ss_findings *findings
         check_friction(&check, "mu_r", cone->mu_rolling, cone->contacts);
     else
         check_absent(&check, "vectors/mu_r", cone->mu_rolling, "unless the dimension is 5");
-    if (cone->form == SS_CONE_LOCAL)
-        check_local(&check, cone);
-    else
-        check_global(&check, cone);
+
+    int m = ss_cone_size(cone), n = cone->dofs, p = cone->equations;
+    if (cone->form == SS_CONE_LOCAL) {
+        check_matrix(&check, "W", cone->W, m, m);
+        check_vector(&check, "q", cone->q, m);
+        if (p == 0) {
+            check_absent(&check, "V", cone->V, "without equations");
+            check_absent(&check, "R", cone->R, "without equations");
+        } else {
+            check_matrix(&check, "V", cone->V, m, p);
+            check_matrix(&check, "R", cone->R, p, p);
+            check_vector(&check, "s", cone->s, p);
+        }
+    } else {
+        check_matrix(&check, "M", cone->M, n, n);
+        check_matrix(&check, "H", cone->H, n, m);
+        check_vector(&check, "f", cone->f, n);
+        check_vector(&check, "w", cone->w, m);
+        if (p == 0) {
+            check_absent(&check, "G", cone->G, "without equations");
+        } else {
+            check_matrix(&check, "G", cone->G, n, p);
+            check_vector(&check, "b", cone->b, p);
+        }
+    }
     return check.good;
 }
 

@@ -89,52 +89,46 @@ static void copy_friction(ss_cone *to, const ss_cone *from)
     if (to->mu_rolling) copy_reals(to->mu_rolling, from->mu_rolling, from->contacts);
 }
 
-/* q = H' M^-1 f + w, s = G' M^-1 f + b */
-static bool reduce_vectors(const ss_cone *global, const ss_block_lu *mass, ss_cone *local, ss_error *err)
+static ss_cone *reduce(const ss_cone *global, ss_error *err)
 {
-    double *v = ss_allocate((size_t)global->dofs, sizeof *v);
-    if (!v) return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for %d dofs", global->dofs);
-    copy_reals(v, global->f, global->dofs);
-    bool good = ss_block_lu_solve(mass, v, err);
+    int dofs = global->dofs, equations = global->equations;
+    ss_block_lu *mass = ss_cone_factor_mass(global, err);
+    if (!mass) return NULL;
+    ss_cone *local = ss_cone_create(SS_CONE_LOCAL, global->dimension, global->contacts, 0, equations, err);
+    bool good = local != NULL, symmetric = is_symmetric(global->M);
+
+    /* W = H' M^-1 H; V = H' M^-1 G, R = G' M^-1 G */
+    if (good) {
+        ss_sparse *X = ss_block_lu_solve_sparse(mass, global->H, err);
+        local->W = X ? multiply_transposed(global->H, X, err) : NULL;
+        ss_sparse_destroy(X);
+        good = local->W && (!symmetric || make_symmetric(&local->W, err));
+    }
+    if (good && equations) {
+        ss_sparse *Y = ss_block_lu_solve_sparse(mass, global->G, err);
+        local->V = Y ? multiply_transposed(global->H, Y, err) : NULL;
+        local->R = local->V ? multiply_transposed(global->G, Y, err) : NULL;
+        ss_sparse_destroy(Y);
+        good = local->R && (!symmetric || make_symmetric(&local->R, err));
+    }
+
+    /* q = H' M^-1 f + w, s = G' M^-1 f + b */
+    double *v = good ? ss_allocate((size_t)dofs, sizeof *v) : NULL;
+    if (good && !v) good = ss_fail(err, SS_ERROR_RESOURCES, "out of memory for %d dofs", dofs);
+    if (good) {
+        copy_reals(v, global->f, dofs);
+        good = ss_block_lu_solve(mass, v, err);
+    }
     if (good) {
         copy_reals(local->q, global->w, ss_cone_size(global));
         ss_sparse_apply_transposed(global->H, v, 1.0, local->q);
-        copy_reals(local->s, global->b, global->equations);
-        if (global->equations) ss_sparse_apply_transposed(global->G, v, 1.0, local->s);
+        copy_reals(local->s, global->b, equations);
+        if (equations) ss_sparse_apply_transposed(global->G, v, 1.0, local->s);
+        copy_friction(local, global);
     }
     ss_release(v);
-    return good;
-}
-
-static bool reduce_matrices(const ss_cone *global, const ss_block_lu *mass, ss_cone *local, ss_error *err)
-{
-    ss_sparse *X = ss_block_lu_solve_sparse(mass, global->H, err);
-    local->W = X ? multiply_transposed(global->H, X, err) : NULL;
-    ss_sparse_destroy(X);
-    bool symmetric = is_symmetric(global->M);
-    if (!local->W || (symmetric && !make_symmetric(&local->W, err))) return false;
-    if (global->equations == 0) return true;
-
-    ss_sparse *Y = ss_block_lu_solve_sparse(mass, global->G, err);
-    local->V = Y ? multiply_transposed(global->H, Y, err) : NULL;
-    local->R = local->V ? multiply_transposed(global->G, Y, err) : NULL;
-    ss_sparse_destroy(Y);
-    return local->R && (!symmetric || make_symmetric(&local->R, err));
-}
-
-static ss_cone *reduce(const ss_cone *global, ss_error *err)
-{
-    ss_block_lu *mass = ss_cone_factor_mass(global, err);
-    if (!mass) return NULL;
-    ss_cone *local =
-        ss_cone_create(SS_CONE_LOCAL, global->dimension, global->contacts, 0, global->equations, err);
-    bool good =
-        local && reduce_matrices(global, mass, local, err) && reduce_vectors(global, mass, local, err);
     ss_block_lu_destroy(mass);
-    if (good) {
-        copy_friction(local, global);
-        return local;
-    }
+    if (good) return local;
     ss_cone_destroy(local);
     return NULL;
 }
@@ -177,35 +171,39 @@ static ss_sparse *reduced_delassus(const ss_cone *local, const ss_block_lu *fact
     return W;
 }
 
-/* q - V R^-1 s */
-static bool reduced_velocity(const ss_cone *local, const ss_block_lu *factor, double *q, ss_error *err)
-{
-    double *l = ss_allocate((size_t)local->equations, sizeof *l);
-    if (!l) return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for %d equations", local->equations);
-    copy_reals(l, local->s, local->equations);
-    bool good = ss_block_lu_solve(factor, l, err);
-    copy_reals(q, local->q, ss_cone_size(local));
-    if (good) ss_sparse_apply(local->V, l, -1.0, q);
-    ss_release(l);
-    return good;
-}
-
 ss_cone *ss_cone_eliminate(const ss_cone *local, double tolerance, ss_error *err)
 {
-    if (local->equations == 0) return copy_local(local, err);
+    int equations = local->equations;
+    if (equations == 0) return copy_local(local, err);
     ss_block_lu *factor = ss_cone_factor_equations(local->R, tolerance, err);
     if (!factor) return NULL;
     ss_cone *reduced = ss_cone_create(SS_CONE_LOCAL, local->dimension, local->contacts, 0, 0, err);
-    if (reduced) {
+    double *l = NULL;
+    bool good = reduced != NULL;
+    if (good) {
         copy_friction(reduced, local);
         reduced->W = reduced_delassus(local, factor, err);
-        if (!reduced->W || !reduced_velocity(local, factor, reduced->q, err)) {
-            ss_cone_destroy(reduced);
-            reduced = NULL;
-        }
+        good = reduced->W != NULL;
     }
+
+    /* q - V R^-1 s */
+    if (good) {
+        l = ss_allocate((size_t)equations, sizeof *l);
+        good = l || ss_fail(err, SS_ERROR_RESOURCES, "out of memory for %d equations", equations);
+    }
+    if (good) {
+        copy_reals(l, local->s, equations);
+        good = ss_block_lu_solve(factor, l, err);
+    }
+    if (good) {
+        copy_reals(reduced->q, local->q, ss_cone_size(local));
+        ss_sparse_apply(local->V, l, -1.0, reduced->q);
+    }
+    ss_release(l);
     ss_block_lu_destroy(factor);
-    return reduced;
+    if (good) return reduced;
+    ss_cone_destroy(reduced);
+    return NULL;
 }
 
 ss_cone *ss_cone_to_local(const ss_cone *cone, bool eliminate, ss_error *err)

@@ -40,54 +40,40 @@ static double norm(const double *values, int count)
     return sqrt(sum);
 }
 
-static double distance(const double *a, const double *b, int count)
+/* Local: u = W r + V l + q, equation = V' r + R l + s. Global: q = H' M^-1 f + w; v = M^-1 (H r + G l + f),
+ * u = H' v + w, equation = G' v + b. */
+static bool evaluate(const ss_cone *cone, const double *r, const double *l, state *at, ss_error *err)
 {
-    double sum = 0.0;
-    for (int i = 0; i < count; i++) sum += (a[i] - b[i]) * (a[i] - b[i]);
-    return sqrt(sum);
-}
+    int m = ss_cone_size(cone), n = cone->dofs, p = cone->equations;
+    if (cone->form == SS_CONE_LOCAL) {
+        copy(at->q, cone->q, m);
+        copy(at->u, cone->q, m);
+        ss_sparse_apply(cone->W, r, 1.0, at->u);
+        if (p == 0) return true;
+        ss_sparse_apply(cone->V, l, 1.0, at->u);
+        copy(at->equation, cone->s, p);
+        ss_sparse_apply_transposed(cone->V, r, 1.0, at->equation);
+        ss_sparse_apply(cone->R, l, 1.0, at->equation);
+        return true;
+    }
 
-/* u = W r + V l + q, equation = V' r + R l + s */
-static void evaluate_local(const ss_cone *cone, const double *r, const double *l, state *at)
-{
-    copy(at->q, cone->q, ss_cone_size(cone));
-    copy(at->u, cone->q, ss_cone_size(cone));
-    ss_sparse_apply(cone->W, r, 1.0, at->u);
-    if (cone->equations == 0) return;
-    ss_sparse_apply(cone->V, l, 1.0, at->u);
-    copy(at->equation, cone->s, cone->equations);
-    ss_sparse_apply_transposed(cone->V, r, 1.0, at->equation);
-    ss_sparse_apply(cone->R, l, 1.0, at->equation);
-}
-
-/* q = H' M^-1 f + w; v = M^-1 (H r + G l + f), u = H' v + w, equation = G' v + b */
-static bool evaluate_global(const ss_cone *cone, const double *r, const double *l, state *at, ss_error *err)
-{
-    int m = ss_cone_size(cone);
     ss_block_lu *mass = ss_cone_factor_mass(cone, err);
     if (!mass) return false;
-    copy(at->v, cone->f, cone->dofs);
+    copy(at->v, cone->f, n);
     bool good = ss_block_lu_solve(mass, at->v, err);
     copy(at->q, cone->w, m);
     if (good) ss_sparse_apply_transposed(cone->H, at->v, 1.0, at->q);
 
-    copy(at->v, cone->f, cone->dofs);
+    copy(at->v, cone->f, n);
     ss_sparse_apply(cone->H, r, 1.0, at->v);
-    if (cone->equations) ss_sparse_apply(cone->G, l, 1.0, at->v);
+    if (p) ss_sparse_apply(cone->G, l, 1.0, at->v);
     good = good && ss_block_lu_solve(mass, at->v, err);
     ss_block_lu_destroy(mass);
     if (!good) return false;
     copy(at->u, cone->w, m);
     ss_sparse_apply_transposed(cone->H, at->v, 1.0, at->u);
-    copy(at->equation, cone->b, cone->equations);
-    if (cone->equations) ss_sparse_apply_transposed(cone->G, at->v, 1.0, at->equation);
-    return true;
-}
-
-static bool evaluate(const ss_cone *cone, const double *r, const double *l, state *at, ss_error *err)
-{
-    if (cone->form == SS_CONE_GLOBAL) return evaluate_global(cone, r, l, at, err);
-    evaluate_local(cone, r, l, at);
+    copy(at->equation, cone->b, p);
+    if (p) ss_sparse_apply_transposed(cone->G, at->v, 1.0, at->equation);
     return true;
 }
 
@@ -140,17 +126,6 @@ static bool balance(const ss_cone *cone, const ss_cone_point *point, double *res
     return true;
 }
 
-static void compare(const ss_cone *cone, const ss_cone_point *point, const state *at,
-                    ss_cone_residual *residual)
-{
-    int m = ss_cone_size(cone), p = cone->equations;
-    const double *constant = cone->form == SS_CONE_GLOBAL ? cone->b : cone->s;
-    double q = norm(at->q, m);
-    residual->natural_map = relative(natural_map(cone, point->r, at->u, &residual->worst_contact), q);
-    residual->bilateral = p ? relative(norm(at->equation, p), norm(constant, p)) : 0.0;
-    residual->velocity = point->u ? relative(distance(point->u, at->u, m), q) : 0.0;
-}
-
 bool ss_cone_residual_of(const ss_cone *cone, const ss_cone_point *point, ss_cone_residual *residual,
                          ss_error *err)
 {
@@ -159,7 +134,15 @@ bool ss_cone_residual_of(const ss_cone *cone, const ss_cone_point *point, ss_con
         return ss_fail(err, SS_ERROR_USAGE, "residual: the point has no %s", point->r ? "l" : "r");
     state at;
     bool good = make_state(cone, &at, err) && evaluate(cone, point->r, point->l, &at, err);
-    if (good) compare(cone, point, &at, residual);
+    if (good) {
+        int m = ss_cone_size(cone), p = cone->equations;
+        const double *constant = cone->form == SS_CONE_GLOBAL ? cone->b : cone->s;
+        double q = norm(at.q, m), apart = 0.0;
+        for (int i = 0; point->u && i < m; i++) apart += (point->u[i] - at.u[i]) * (point->u[i] - at.u[i]);
+        residual->natural_map = relative(natural_map(cone, point->r, at.u, &residual->worst_contact), q);
+        residual->bilateral = p ? relative(norm(at.equation, p), norm(constant, p)) : 0.0;
+        residual->velocity = point->u ? relative(sqrt(apart), q) : 0.0;
+    }
     if (good && cone->form == SS_CONE_GLOBAL && point->v)
         good = balance(cone, point, &residual->balance, err);
     free_state(&at);
@@ -180,16 +163,6 @@ static bool solve_equations(const ss_cone *local, const double *r, double *l, ss
     return good;
 }
 
-static bool find_multipliers(const ss_cone *cone, const double *r, double *l, ss_error *err)
-{
-    if (cone->equations == 0) return true;
-    if (cone->form == SS_CONE_LOCAL) return solve_equations(cone, r, l, err);
-    ss_cone *local = ss_cone_to_local(cone, false, err);
-    bool good = local && solve_equations(local, r, l, err);
-    ss_cone_destroy(local);
-    return good;
-}
-
 bool ss_cone_point_evaluate(const ss_cone *cone, ss_cone_point *point, ss_error *err)
 {
     state at;
@@ -204,5 +177,13 @@ bool ss_cone_point_evaluate(const ss_cone *cone, ss_cone_point *point, ss_error 
 
 bool ss_cone_point_complete(const ss_cone *cone, ss_cone_point *point, ss_error *err)
 {
-    return find_multipliers(cone, point->r, point->l, err) && ss_cone_point_evaluate(cone, point, err);
+    bool good = true;
+    if (cone->equations > 0 && cone->form == SS_CONE_LOCAL) {
+        good = solve_equations(cone, point->r, point->l, err);
+    } else if (cone->equations > 0) {
+        ss_cone *local = ss_cone_to_local(cone, false, err);
+        good = local && solve_equations(local, point->r, point->l, err);
+        ss_cone_destroy(local);
+    }
+    return good && ss_cone_point_evaluate(cone, point, err);
 }

@@ -16,17 +16,11 @@ typedef struct place {
     bool transposed;
 } place;
 
-static int64_t count_entries(const place *places, int count)
-{
-    int64_t total = 0;
-    for (int k = 0; k < count; k++) total += ss_sparse_nonzeros(places[k].matrix);
-    return total;
-}
-
 /* One matrix made of several, each put at (row, col). */
 static ss_sparse *compose(int size, const place *places, int count, ss_error *err)
 {
-    size_t total = (size_t)count_entries(places, count);
+    size_t total = 0;
+    for (int k = 0; k < count; k++) total += (size_t)ss_sparse_nonzeros(places[k].matrix);
     int *i = ss_allocate(total, sizeof *i), *j = ss_allocate(total, sizeof *j);
     double *x = ss_allocate(total, sizeof *x);
     ss_sparse *matrix = NULL;

@@ -114,18 +114,6 @@ static void solve_free(const ss_elimination *e, double *x)
         ss_lu_solve(e->lu, x, x, SS_REFINE_ONCE);
 }
 
-/* Column j of A_NF A_FF^-1 A_FN into `dense` (zeroed by the caller); false when it is zero anyway. */
-static bool coupling_column(const ss_elimination *e, int j, double *dense)
-{
-    const ss_sparse *part = e->free_kept;
-    if (part->start[j] == part->start[j + 1]) return false;
-    memset(e->work, 0, (size_t)e->free_count * sizeof *e->work);
-    for (int k = part->start[j]; k < part->start[j + 1]; k++) e->work[part->row[k]] = part->value[k];
-    solve_free(e, e->work);
-    ss_sparse_apply(e->kept_free, e->work, 1.0, dense);
-    return true;
-}
-
 /* Two passes over the columns would solve twice; so the columns are kept as they come and
  * joined at the end. */
 static ss_sparse *reduced_matrix(const ss_elimination *e, const ss_sparse *kept_kept, ss_error *err)
@@ -137,12 +125,20 @@ static ss_sparse *reduced_matrix(const ss_elimination *e, const ss_sparse *kept_
     bool good = dense && matrix;
     int entry = 0;
     for (int j = 0; good && j < n; j++) {
+        /* Column j of A_NN less A_NF A_FF^-1 A_FN, where that is not zero anyway. */
+        const ss_sparse *part = e->free_kept;
         memset(dense, 0, (size_t)n * sizeof *dense);
-        coupling_column(e, j, dense);
+        if (part->start[j] < part->start[j + 1]) {
+            memset(e->work, 0, (size_t)e->free_count * sizeof *e->work);
+            for (int k = part->start[j]; k < part->start[j + 1]; k++) e->work[part->row[k]] = part->value[k];
+            solve_free(e, e->work);
+            ss_sparse_apply(e->kept_free, e->work, 1.0, dense);
+        }
         for (int i = 0; i < n; i++) dense[i] = -dense[i];
         for (int k = kept_kept->start[j]; k < kept_kept->start[j + 1]; k++) {
             dense[kept_kept->row[k]] += kept_kept->value[k];
         }
+
         if (entry + (int64_t)n > capacity) {
             capacity = 2 * capacity + n;
             ss_sparse *larger = ss_sparse_create(n, n, capacity, err);
@@ -168,8 +164,22 @@ static ss_sparse *reduced_matrix(const ss_elimination *e, const ss_sparse *kept_
     return NULL;
 }
 
-static void copy_laws(const ss_problem *problem, const ss_elimination *e, ss_problem *reduced)
+static bool reduce(const ss_problem *problem, ss_elimination *e, ss_error *err)
 {
+    e->free_free = part_of(problem, e, true, true, err);
+    e->free_kept = part_of(problem, e, true, false, err);
+    e->kept_free = part_of(problem, e, false, true, err);
+    ss_sparse *kept_kept = part_of(problem, e, false, false, err);
+    bool good = e->free_free && e->free_kept && e->kept_free && kept_kept && factor(problem, e, err);
+    if (good) {
+        e->problem = ss_problem_create(e->kept_count, problem->block_count, -1, err);
+        good = e->problem && (e->problem->A = reduced_matrix(e, kept_kept, err)) != NULL;
+    }
+    ss_sparse_destroy(kept_kept);
+    if (!good) return false;
+
+    /* Laws of what is kept, and b~. */
+    ss_problem *reduced = e->problem;
     int k = 0;
     for (int old = 0; old < problem->block_count; old++) {
         ss_block block = problem->blocks[old];
@@ -190,24 +200,8 @@ static void copy_laws(const ss_problem *problem, const ss_elimination *e, ss_pro
     memcpy(e->work, e->load, (size_t)e->free_count * sizeof *e->work);
     solve_free(e, e->work);
     ss_sparse_apply(e->kept_free, e->work, -1.0, reduced->b);
-}
-
-static bool reduce(const ss_problem *problem, ss_elimination *e, ss_error *err)
-{
-    e->free_free = part_of(problem, e, true, true, err);
-    e->free_kept = part_of(problem, e, true, false, err);
-    e->kept_free = part_of(problem, e, false, true, err);
-    ss_sparse *kept_kept = part_of(problem, e, false, false, err);
-    bool good = e->free_free && e->free_kept && e->kept_free && kept_kept && factor(problem, e, err);
-    if (good) {
-        e->problem = ss_problem_create(e->kept_count, problem->block_count, -1, err);
-        good = e->problem && (e->problem->A = reduced_matrix(e, kept_kept, err)) != NULL;
-    }
-    ss_sparse_destroy(kept_kept);
-    if (!good) return false;
-    copy_laws(problem, e, e->problem);
-    ss_problem_matrix_changed(e->problem);
-    e->problem->symmetric = problem->symmetric;
+    ss_problem_matrix_changed(reduced);
+    reduced->symmetric = problem->symmetric;
     return true;
 }
 

@@ -68,26 +68,6 @@ typedef struct places {
     int *next_unknown, *next_block, *next_body; // of every island: the next free place in the common arrays
 } places;
 
-static void count_members(const ss_problem *problem, const int *island, int *unknowns, int *blocks,
-                          int *bodies)
-{
-    const ss_bodies_form *form = problem->bodies;
-    for (int k = 0; k < problem->block_count; k++) {
-        if (problem->blocks[k].size == 0) continue;
-        int of = island[body_of(form, &problem->blocks[k])];
-        unknowns[of + 1] += problem->blocks[k].size;
-        blocks[of + 1]++;
-    }
-    for (int body = 0; body < form->bodies; body++) {
-        if (island[body] >= 0) bodies[island[body] + 1]++;
-    }
-}
-
-static void sum_up(int *first, int count)
-{
-    for (int i = 0; i < count; i++) first[i + 1] += first[i];
-}
-
 static bool take_problem(ss_arena *arena, int size, int blocks, int bodies, int further, ss_problem *to,
                          ss_bodies_form *form)
 {
@@ -115,47 +95,6 @@ static bool take_problem(ss_arena *arena, int size, int blocks, int bodies, int 
     return to->b && to->lower && to->upper && to->partner && to->factor && to->diagonal && to->blocks &&
            form->inverse_mass && form->inverse_inertia && form->free_velocity && form->pair &&
            form->jacobian && form->compliance && form->offset;
-}
-
-static void copy_body(const ss_bodies_form *from, int body, ss_bodies_form *to, int at)
-{
-    to->inverse_mass[at] = from->inverse_mass[body];
-    memcpy(to->inverse_inertia[at], from->inverse_inertia[body], sizeof to->inverse_inertia[at]);
-    memcpy(to->free_velocity[at], from->free_velocity[body], sizeof to->free_velocity[at]);
-}
-
-static void copy_unknown(const ss_problem *from, int i, const places *place, ss_problem *to, int at)
-{
-    const ss_bodies_form *form = from->bodies;
-    ss_bodies_form *to_form = to->bodies;
-    to->b[at] = from->b[i];
-    to->lower[at] = from->lower[i];
-    to->upper[at] = from->upper[i];
-    to->partner[at] = from->partner[i];
-    to->factor[at] = from->factor[i];
-    to->diagonal[at] = from->diagonal[i];
-    for (int side = 0; side < 2; side++) {
-        int body = form->pair[i][side];
-        to_form->pair[at][side] = body < 0 ? -1 : place->body[body];
-    }
-    memcpy(to_form->jacobian[at], form->jacobian[i], sizeof to_form->jacobian[at]);
-    to_form->compliance[at] = form->compliance[i];
-    to_form->offset[at] = form->offset[i];
-}
-
-/* In the new order of the unknowns. */
-static void copy_further(const ss_bodies_form *from, const int *order, int size, const places *place,
-                         ss_bodies_form *to)
-{
-    int next = 0;
-    for (int at = 0; to->further_start && at < size; at++) {
-        int i = order[at];
-        for (int k = from->further_start[i]; k < from->further_start[i + 1]; k++, next++) {
-            to->further_body[next] = place->body[from->further_body[k]];
-            memcpy(to->further_jacobian[next], from->further_jacobian[k], sizeof to->further_jacobian[next]);
-        }
-        to->further_start[at + 1] = next;
-    }
 }
 
 /* The part of the common arrays that belongs to one island, as a problem. */
@@ -190,38 +129,39 @@ static void look_at_island(const ss_problem *all, const int unknowns[2], const i
                            .bodies = form};
 }
 
-static void copy_bodies(const ss_problem *problem, const int *island, const int *first_body, places *place,
-                        ss_problem *to)
-{
-    for (int body = 0; body < problem->bodies->bodies; body++) {
-        int of = island[body];
-        if (of < 0) continue;
-        int at = place->next_body[of]++;
-        place->body[body] = at - first_body[of];
-        copy_body(problem->bodies, body, to->bodies, at);
-    }
-}
-
 static void copy_blocks(const ss_problem *problem, const int *island, const int *first_unknown, places *place,
                         ss_problem *to, int *order)
 {
+    const ss_bodies_form *form = problem->bodies;
+    ss_bodies_form *to_form = to->bodies;
     for (int k = 0; k < problem->block_count; k++) {
         const ss_block *block = &problem->blocks[k];
         if (block->size == 0) continue;
-        int of = island[body_of(problem->bodies, block)], at = place->next_unknown[of];
+        int of = island[body_of(form, block)], at = place->next_unknown[of];
         ss_block *copy = &to->blocks[place->next_block[of]++];
         *copy = *block;
         copy->first = at - first_unknown[of];
         for (int i = block->first; i < block->first + block->size; i++, at++) {
             order[at] = i;
             place->unknown[i] = copy->first + i - block->first;
-            copy_unknown(problem, i, place, to, at);
+            to->b[at] = problem->b[i];
+            to->lower[at] = problem->lower[i];
+            to->upper[at] = problem->upper[i];
+            to->partner[at] = problem->partner[i];
+            to->factor[at] = problem->factor[i];
+            to->diagonal[at] = problem->diagonal[i];
+            for (int side = 0; side < 2; side++) {
+                int body = form->pair[i][side];
+                to_form->pair[at][side] = body < 0 ? -1 : place->body[body];
+            }
+            memcpy(to_form->jacobian[at], form->jacobian[i], sizeof to_form->jacobian[at]);
+            to_form->compliance[at] = form->compliance[i];
+            to_form->offset[at] = form->offset[i];
         }
         place->next_unknown[of] = at;
     }
-    for (int at = 0; at < problem->size; at++) {
+    for (int at = 0; at < problem->size; at++)
         if (to->partner[at] >= 0) to->partner[at] = place->unknown[to->partner[at]];
-    }
 }
 
 static int *take_ints(ss_arena *arena, int count)
@@ -229,27 +169,10 @@ static int *take_ints(ss_arena *arena, int count)
     return ss_arena_take(arena, (size_t)count, sizeof(int), "island numbers");
 }
 
-/* Three copies of `first`: they are moved on while members are placed. */
-static bool take_places(ss_arena *arena, const ss_problem *problem, int count, int *const first[3],
-                        places *place)
-{
-    *place = (places){.unknown = take_ints(arena, problem->size),
-                      .body = take_ints(arena, problem->bodies->bodies),
-                      .next_unknown = take_ints(arena, count + 1),
-                      .next_block = take_ints(arena, count + 1),
-                      .next_body = take_ints(arena, count + 1)};
-    if (!place->unknown || !place->body || !place->next_unknown || !place->next_block || !place->next_body)
-        return false;
-    size_t bytes = (size_t)(count + 1) * sizeof(int);
-    memcpy(place->next_unknown, first[0], bytes);
-    memcpy(place->next_block, first[1], bytes);
-    memcpy(place->next_body, first[2], bytes);
-    return true;
-}
-
 /* Copies everything in the new order, and cuts it into islands. */
 static bool cut(const ss_problem *problem, const int *island, ss_arena *arena, ss_islands *islands)
 {
+    const ss_bodies_form *form = problem->bodies;
     int count = islands->count;
     int *first[3] = {take_ints(arena, count + 1), take_ints(arena, count + 1), take_ints(arena, count + 1)};
     islands->first = first[0];
@@ -257,17 +180,58 @@ static bool cut(const ss_problem *problem, const int *island, ss_arena *arena, s
     islands->problems = ss_arena_take(arena, (size_t)count, sizeof *islands->problems, "islands");
     ss_bodies_form *forms = ss_arena_take(arena, (size_t)count, sizeof *forms, "islands"), all_form = {0};
     if (!first[0] || !first[1] || !first[2] || !islands->order || !islands->problems || !forms) return false;
-    count_members(problem, island, first[0], first[1], first[2]);
-    for (int k = 0; k < 3; k++) sum_up(first[k], count);
-    places place;
+
+    /* Where unknowns, blocks and bodies of each island begin in the common arrays. */
+    for (int k = 0; k < problem->block_count; k++) {
+        const ss_block *block = &problem->blocks[k];
+        if (block->size == 0) continue;
+        int of = island[body_of(form, block)];
+        first[0][of + 1] += block->size;
+        first[1][of + 1]++;
+    }
+    for (int body = 0; body < form->bodies; body++)
+        if (island[body] >= 0) first[2][island[body] + 1]++;
+    for (int k = 0; k < 3; k++)
+        for (int i = 0; i < count; i++) first[k][i + 1] += first[k][i];
+
+    /* The next free places, which move on while members are placed. */
+    places place = {.unknown = take_ints(arena, problem->size),
+                    .body = take_ints(arena, form->bodies),
+                    .next_unknown = take_ints(arena, count + 1),
+                    .next_block = take_ints(arena, count + 1),
+                    .next_body = take_ints(arena, count + 1)};
     ss_problem all = {.symmetric = problem->symmetric, .bodies = &all_form};
-    if (!take_places(arena, problem, count, first, &place) ||
+    if (!place.unknown || !place.body || !place.next_unknown || !place.next_block || !place.next_body ||
         !take_problem(arena, problem->size, problem->block_count, first[2][count],
-                      ss_bodies_further(problem->bodies, 0, problem->size), &all, &all_form))
+                      ss_bodies_further(form, 0, problem->size), &all, &all_form))
         return false;
-    copy_bodies(problem, island, first[2], &place, &all);
+    size_t bytes = (size_t)(count + 1) * sizeof(int);
+    memcpy(place.next_unknown, first[0], bytes);
+    memcpy(place.next_block, first[1], bytes);
+    memcpy(place.next_body, first[2], bytes);
+
+    for (int body = 0; body < form->bodies; body++) {
+        int of = island[body];
+        if (of < 0) continue;
+        int at = place.next_body[of]++;
+        place.body[body] = at - first[2][of];
+        all_form.inverse_mass[at] = form->inverse_mass[body];
+        memcpy(all_form.inverse_inertia[at], form->inverse_inertia[body], sizeof *all_form.inverse_inertia);
+        memcpy(all_form.free_velocity[at], form->free_velocity[body], sizeof *all_form.free_velocity);
+    }
     copy_blocks(problem, island, first[0], &place, &all, islands->order);
-    copy_further(problem->bodies, islands->order, first[0][count], &place, &all_form);
+
+    /* Further blocks, in the new order of the unknowns. */
+    for (int at = 0, next = 0; all_form.further_start && at < first[0][count]; at++) {
+        int i = islands->order[at];
+        for (int k = form->further_start[i]; k < form->further_start[i + 1]; k++, next++) {
+            all_form.further_body[next] = place.body[form->further_body[k]];
+            memcpy(all_form.further_jacobian[next], form->further_jacobian[k],
+                   sizeof *all_form.further_jacobian);
+        }
+        all_form.further_start[at + 1] = next;
+    }
+
     for (int i = 0; i < count; i++)
         look_at_island(&all, first[0] + i, first[1] + i, first[2] + i, &forms[i], &islands->problems[i]);
     return true;
@@ -296,15 +260,6 @@ static int bundle(const ss_problem *problem, int small, int most, int count, ss_
     return left;
 }
 
-/* Rows between what does not move belong nowhere: then the problem stays whole. */
-static bool all_have_bodies(const ss_problem *problem)
-{
-    for (int k = 0; k < problem->block_count; k++) {
-        if (problem->blocks[k].size && body_of(problem->bodies, &problem->blocks[k]) < 0) return false;
-    }
-    return true;
-}
-
 bool ss_islands_split(const ss_problem *problem, ss_arena *arena, ss_islands *islands, ss_error *err)
 {
     return ss_islands_split_large(problem, 0, 0, arena, islands, err);
@@ -314,7 +269,11 @@ bool ss_islands_split_large(const ss_problem *problem, int small, int most, ss_a
                             ss_islands *islands, ss_error *err)
 {
     *islands = (ss_islands){.count = problem->size > 0};
-    if (!problem->bodies || problem->A || problem->size == 0 || !all_have_bodies(problem)) return true;
+    if (!problem->bodies || problem->A || problem->size == 0) return true;
+
+    /* Rows between what does not move belong nowhere: then the problem stays whole. */
+    for (int k = 0; k < problem->block_count; k++)
+        if (problem->blocks[k].size && body_of(problem->bodies, &problem->blocks[k]) < 0) return true;
     int *parent = take_ints(arena, problem->bodies->bodies),
         *island = take_ints(arena, problem->bodies->bodies);
     bool good = parent && island;

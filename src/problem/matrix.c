@@ -40,36 +40,33 @@ typedef struct triplets {
     int64_t count, capacity;
 } triplets;
 
-static bool grow(triplets *entries)
+/* One more entry; the arrays grow by doubling. False when out of memory. */
+static bool add(triplets *entries, int row, int column, double value)
 {
-    int64_t capacity = entries->capacity ? 2 * entries->capacity : 1024;
-    size_t old = (size_t)entries->count, room = (size_t)capacity;
-    int *i = ss_allocate(room, sizeof *i), *j = ss_allocate(room, sizeof *j);
-    double *x = ss_allocate(room, sizeof *x);
-    if (!i || !j || !x) {
-        ss_release(i);
-        ss_release(j);
-        ss_release(x);
-        return false;
+    if (entries->count == entries->capacity) {
+        int64_t capacity = entries->capacity ? 2 * entries->capacity : 1024;
+        size_t old = (size_t)entries->count, room = (size_t)capacity;
+        int *i = ss_allocate(room, sizeof *i), *j = ss_allocate(room, sizeof *j);
+        double *x = ss_allocate(room, sizeof *x);
+        if (!i || !j || !x) {
+            ss_release(i);
+            ss_release(j);
+            ss_release(x);
+            return false;
+        }
+        if (old) {
+            memcpy(i, entries->i, old * sizeof *i);
+            memcpy(j, entries->j, old * sizeof *j);
+            memcpy(x, entries->x, old * sizeof *x);
+        }
+        ss_release(entries->i);
+        ss_release(entries->j);
+        ss_release(entries->x);
+        *entries = (triplets){i, j, x, entries->count, capacity};
     }
-    if (old) {
-        memcpy(i, entries->i, old * sizeof *i);
-        memcpy(j, entries->j, old * sizeof *j);
-        memcpy(x, entries->x, old * sizeof *x);
-    }
-    ss_release(entries->i);
-    ss_release(entries->j);
-    ss_release(entries->x);
-    *entries = (triplets){i, j, x, entries->count, capacity};
-    return true;
-}
-
-static bool add(triplets *entries, int i, int j, double x)
-{
-    if (entries->count == entries->capacity && !grow(entries)) return false;
-    entries->i[entries->count] = i;
-    entries->j[entries->count] = j;
-    entries->x[entries->count++] = x;
+    entries->i[entries->count] = row;
+    entries->j[entries->count] = column;
+    entries->x[entries->count++] = value;
     return true;
 }
 

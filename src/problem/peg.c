@@ -164,33 +164,29 @@ static bool find_free_motion(state *s, ss_error *err)
     return true;
 }
 
-static void start_group(state *s, int g)
-{
-    double tolerance = tolerance_of(s, g), touch = touching * s->groups.size[g];
-    look_ahead(s, g, s->free);
-    int chosen = largest(s, g, s->then), resting = -1;
-    bool passes = s->request->skip_path || path_of(s, g) >= -s->request->frame->subcontacts.cut[g];
-    // the free motion passes: then it may. Only where the path is clean, and only from faces that hold now:
-    // an oversized peg is squeezed by 1e7 N s otherwise
-    if (!(passes && s->then[chosen] >= -tolerance)) {
-        // what rests stays at rest: without it, boxes catch on the seams of a tiled floor
-        for (int k = begin_of(s, g); k < end_of(s, g); k++)
-            if (fabs(s->now[k]) <= touch && (resting < 0 || s->then[k] > s->then[resting])) resting = k;
-        chosen = resting >= 0 ? resting : entry_of(s, g, s->free);
-    }
-    s->result->selection[g] = chosen - begin_of(s, g);
-}
-
 static void start(state *s)
 {
     for (int k = 0; k < s->groups.alternative_count; k++) s->now[k] = ss_groups_separation(&s->groups, k);
     for (int g = 0; g < s->groups.group_count; g++) {
-        int given = s->request->start ? s->request->start[g] : -1;
+        int given = s->request->start ? s->request->start[g] : -1,
+            count = ss_groups_alternatives(&s->groups, g);
         s->locked[g] = s->request->hold && s->request->hold[g];
-        if (given >= 0 && given < ss_groups_alternatives(&s->groups, g))
-            s->result->selection[g] = given;
-        else if (ss_groups_alternatives(&s->groups, g) > 1)
-            start_group(s, g);
+        if (given >= 0 && given < count) s->result->selection[g] = given;
+        if ((given >= 0 && given < count) || count <= 1) continue;
+
+        // the free motion passes: then it may. Only where the path is clean, and only from faces that hold
+        // now: an oversized peg is squeezed by 1e7 N s otherwise
+        double tolerance = tolerance_of(s, g), touch = touching * s->groups.size[g];
+        look_ahead(s, g, s->free);
+        int chosen = largest(s, g, s->then), resting = -1;
+        bool passes = s->request->skip_path || path_of(s, g) >= -s->request->frame->subcontacts.cut[g];
+        if (!(passes && s->then[chosen] >= -tolerance)) {
+            // what rests stays at rest: without it, boxes catch on the seams of a tiled floor
+            for (int k = begin_of(s, g); k < end_of(s, g); k++)
+                if (fabs(s->now[k]) <= touch && (resting < 0 || s->then[k] > s->then[resting])) resting = k;
+            chosen = resting >= 0 ? resting : entry_of(s, g, s->free);
+        }
+        s->result->selection[g] = chosen - begin_of(s, g);
     }
 }
 
@@ -364,15 +360,6 @@ static bool switch_group(state *s, int g)
     return true;
 }
 
-/* Rows of the island that were promoted. */
-static int count_promoted(const state *s, int of)
-{
-    int count = 0;
-    for (int r = 0; r < s->request->frame->subcontacts.count; r++)
-        count += s->result->promoted[r] && s->groups.island[s->request->frame->subcontacts.group[r]] == of;
-    return count;
-}
-
 /* Notes the selection of the island in this pass; true if it was there before. */
 static bool was_seen(state *s, int of, int pass)
 {
@@ -380,7 +367,11 @@ static bool was_seen(state *s, int of, int pass)
     int32_t *note = s->seen + (size_t)pass * (size_t)size;
     for (int g = 0; g < groups; g++)
         if (s->groups.island[g] == of) note[g] = s->result->selection[g];
-    note[groups + of] = count_promoted(s, of);
+    note[groups + of] = 0; // rows of the island that were promoted
+    for (int r = 0; r < s->request->frame->subcontacts.count; r++)
+        if (s->groups.island[s->request->frame->subcontacts.group[r]] == of)
+            note[groups + of] += s->result->promoted[r] != 0;
+
     for (int i = 0; i < pass; i++) {
         const int32_t *other = s->seen + (size_t)i * (size_t)size;
         bool same = other[groups + of] == note[groups + of];
@@ -543,17 +534,6 @@ static void forget(state *s)
     }
 }
 
-static bool select(state *s, ss_error *err)
-{
-    bool contradiction;
-    if (!select_islands(s, -1, &contradiction, err)) return false;
-    if (!contradiction) return conclude(s, false, err);
-    forget(s);
-    for (int i = 0; i < s->groups.island_count; i++)
-        if (!select_islands(s, i, &contradiction, err)) return false;
-    return conclude(s, true, err);
-}
-
 /* ---- all selections --------------------------------------------------------------------------------- */
 
 /* 1/2 |v - v*|^2 in the metric of the masses */
@@ -630,14 +610,6 @@ static bool enumerate_island(state *s, int of, ss_error *err)
     return true;
 }
 
-static bool enumerate(state *s, ss_error *err)
-{
-    forget(s);
-    for (int i = 0; i < s->groups.island_count; i++)
-        if (!enumerate_island(s, i, err)) return false;
-    return conclude(s, true, err);
-}
-
 /* ---- all of it -------------------------------------------------------------------------------------- */
 
 static bool make_state(state *s, ss_error *err)
@@ -686,7 +658,15 @@ bool ss_peg_solve(const ss_peg_request *request, ss_peg_result *result, ss_error
         good = find_free_motion(&s, err);
         if (good) start(&s);
         if (good && bytes) memcpy(s.first, result->selection, bytes);
-        good = good && (request->mode == SS_PEG_ENUMERATE ? enumerate(&s, err) : select(&s, err));
+
+        /* All islands together as long as that works; else one by one, and so for all selections. */
+        bool one_by_one = request->mode == SS_PEG_ENUMERATE, alone;
+        if (good && !one_by_one) good = select_islands(&s, -1, &one_by_one, err);
+        if (good && one_by_one) forget(&s);
+        for (int i = 0; good && one_by_one && i < s.groups.island_count; i++)
+            good = request->mode == SS_PEG_ENUMERATE ? enumerate_island(&s, i, err)
+                                                     : select_islands(&s, i, &alone, err);
+        good = good && conclude(&s, one_by_one, err);
         for (int g = 0; good && g < s.groups.group_count; g++)
             result->switched += result->selection[g] != s.first[g];
     }

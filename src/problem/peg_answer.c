@@ -93,17 +93,6 @@ void ss_peg_gather(const ss_answer *answer, const int *origin, ss_answer *plain)
     }
 }
 
-/* Nothing is selected, and yet further rows carry impulses: all alternatives are ordinary contacts. */
-static bool takes_all(const ss_frame *frame, const ss_answer *answer)
-{
-    bool carries = false;
-    for (int g = 0; g < frame->subcontacts.groups; g++)
-        if (answer->selection && answer->selection[g] >= 0) return false;
-    for (int r = 0; answer->sub_normal_impulse && r < frame->subcontacts.count; r++)
-        carries |= answer->sub_normal_impulse[r] != 0.0;
-    return carries;
-}
-
 /* A group without a selection is on its contacts. */
 bool ss_peg_reduce(const ss_frame *frame, const ss_answer *answer, ss_peg_result *result, ss_answer **plain,
                    ss_error *err)
@@ -120,7 +109,13 @@ bool ss_peg_reduce(const ss_frame *frame, const ss_answer *answer, ss_peg_result
             result->selection[g] = answer->selection && answer->selection[g] > 0 ? answer->selection[g] : 0;
         for (int r = 0; r < rows; r++)
             result->promoted[r] = answer->sub_normal_impulse && answer->sub_normal_impulse[r] != 0.0;
-        bool all = takes_all(frame, answer);
+
+        /* Nothing is selected, and yet further rows carry impulses: all alternatives are ordinary
+         * contacts. */
+        bool all = false;
+        for (int r = 0; answer->sub_normal_impulse && r < rows; r++)
+            all |= answer->sub_normal_impulse[r] != 0.0;
+        for (int g = 0; g < groups; g++) all &= !(answer->selection && answer->selection[g] >= 0);
         result->plain = ss_frame_select(frame, all ? NULL : result->selection, all ? NULL : result->promoted,
                                         result->origin, err);
         *plain = result->plain ? ss_answer_create(result->plain, answer->rolling_impulse != NULL, err) : NULL;

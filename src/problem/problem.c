@@ -63,20 +63,6 @@ static ss_bodies_form *create_bodies(int size, int bodies)
     return NULL;
 }
 
-static bool create_arrays(ss_problem *problem, int size, int blocks)
-{
-    size_t n = (size_t)size;
-    problem->b = ss_allocate(n, sizeof *problem->b);
-    problem->lower = ss_allocate(n, sizeof *problem->lower);
-    problem->upper = ss_allocate(n, sizeof *problem->upper);
-    problem->partner = ss_allocate(n, sizeof *problem->partner);
-    problem->factor = ss_allocate(n, sizeof *problem->factor);
-    problem->diagonal = ss_allocate(n, sizeof *problem->diagonal);
-    problem->blocks = ss_allocate((size_t)blocks, sizeof *problem->blocks);
-    return problem->b && problem->lower && problem->upper && problem->partner && problem->factor &&
-           problem->diagonal && problem->blocks;
-}
-
 /* No laws, no bounds, no bodies. */
 static void start(ss_problem *problem, int size, int blocks)
 {
@@ -95,8 +81,20 @@ static void start(ss_problem *problem, int size, int blocks)
 
 ss_problem *ss_problem_create(int size, int blocks, int bodies, ss_error *err)
 {
+    size_t n = (size_t)size;
     ss_problem *problem = ss_allocate(1, sizeof *problem);
-    bool good = problem && create_arrays(problem, size, blocks);
+    bool good = problem != NULL;
+    if (good) {
+        problem->b = ss_allocate(n, sizeof *problem->b);
+        problem->lower = ss_allocate(n, sizeof *problem->lower);
+        problem->upper = ss_allocate(n, sizeof *problem->upper);
+        problem->partner = ss_allocate(n, sizeof *problem->partner);
+        problem->factor = ss_allocate(n, sizeof *problem->factor);
+        problem->diagonal = ss_allocate(n, sizeof *problem->diagonal);
+        problem->blocks = ss_allocate((size_t)blocks, sizeof *problem->blocks);
+        good = problem->b && problem->lower && problem->upper && problem->partner && problem->factor &&
+               problem->diagonal && problem->blocks;
+    }
     if (good && bodies >= 0) good = (problem->bodies = create_bodies(size, bodies)) != NULL;
     if (!good) {
         ss_problem_destroy(problem);
@@ -253,11 +251,23 @@ static inline void add_impulse(const double block[6], double impulse, double mom
     memcpy(momentum, sum, sizeof sum);
 }
 
-/* Through the bodies: momenta J' x, velocities M^-1 J' x, then J v. The mass is used once per
- * body, not per row. */
-static void apply_bodies(const ss_problem *problem, const double *x, double (*v)[6], double *w)
+int ss_problem_scratch(const ss_problem *problem)
 {
+    return problem->A ? 0 : 6 * problem->bodies->bodies;
+}
+
+void ss_problem_apply(const ss_problem *problem, const double *x, double *scratch, double *w)
+{
+    if (problem->A) {
+        memcpy(w, problem->b, (size_t)problem->size * sizeof *w);
+        ss_sparse_apply(problem->A, x, 1.0, w);
+        return;
+    }
+
+    /* Through the bodies: momenta J' x, velocities M^-1 J' x, then J v. The mass is used once per body, not
+     * per row. */
     const ss_bodies_form *form = problem->bodies;
+    double(*v)[6] = (double(*)[6])scratch;
     memset(v, 0, (size_t)form->bodies * sizeof *v);
     for (int i = 0; i < problem->size; i++) {
         int a = form->pair[i][0], b = form->pair[i][1];
@@ -284,21 +294,6 @@ static void apply_bodies(const ss_problem *problem, const double *x, double (*v)
         }
         w[i] = sum;
     }
-}
-
-int ss_problem_scratch(const ss_problem *problem)
-{
-    return problem->A ? 0 : 6 * problem->bodies->bodies;
-}
-
-void ss_problem_apply(const ss_problem *problem, const double *x, double *scratch, double *w)
-{
-    if (!problem->A) {
-        apply_bodies(problem, x, (double(*)[6])scratch, w);
-        return;
-    }
-    memcpy(w, problem->b, (size_t)problem->size * sizeof *w);
-    ss_sparse_apply(problem->A, x, 1.0, w);
 }
 
 void ss_problem_matrix_changed(ss_problem *problem)
