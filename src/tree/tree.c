@@ -126,7 +126,7 @@ static void list_joints(const ss_world *world, int bodies, int joints, int *star
 
 /* Finds the parents, breadth first: bodies that hang on the ground, then one free body after the other. So
  * that a tree is a run of links, each link is numbered when its tree is walked through, depth first. */
-static bool find_links(ss_trees *trees, const ss_world *world)
+static void find_links(ss_trees *trees, const ss_world *world)
 {
     int bodies = ss_world_body_count(world), joints = ss_world_joint_count(world);
     int *start = trees->scratch, *queue = start + bodies + 1, *joint_of = queue + bodies;
@@ -207,7 +207,6 @@ static bool find_links(ss_trees *trees, const ss_world *world)
         else // no coordinates, no tree
             for (int l = first; l < trees->count; l++) trees->link[l].tree = -1;
     }
-    return true;
 }
 
 /* ---- where they are --------------------------------------------------------------------------------- */
@@ -279,8 +278,9 @@ static void find_link_axes(ss_link *link, const ss_world *world)
 bool ss_trees_update(ss_trees *trees, const ss_world *world, ss_error *err)
 {
     int bodies = ss_world_body_count(world), joints = ss_world_joint_count(world);
-    if (!make_room(trees, bodies, joints) || !find_links(trees, world))
+    if (!make_room(trees, bodies, joints))
         return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for the trees of %d bodies", bodies);
+    find_links(trees, world);
     for (int l = 0; l < trees->count; l++) find_link_axes(&trees->link[l], world);
     ss_trees_read_rates(trees, world);
     ss_trees_spread(trees, world);
@@ -288,14 +288,6 @@ bool ss_trees_update(ss_trees *trees, const ss_world *world, ss_error *err)
 }
 
 /* ---- how they move ---------------------------------------------------------------------------------- */
-
-static void velocity_of(const ss_world *world, int body, ss_vec3 *linear, ss_vec3 *angular)
-{
-    bool moves = body != SS_WORLD && is_link(world, body);
-    const double none[6] = {0}, *v = moves ? ss_world_body(world, body)->velocity : none;
-    *linear = ss_vec3_load(v);
-    *angular = ss_vec3_load(v + 3);
-}
 
 void ss_trees_read_rates(ss_trees *trees, const ss_world *world)
 {
@@ -310,11 +302,15 @@ void ss_trees_read_rates(ss_trees *trees, const ss_world *world)
         ss_vec3 v[2], w[2];
         const int body[2] = {joint->a, joint->b};
 
-        // of b's anchor past the point of a at the same place, and of b's frame
+        // of b's anchor past the point of a at the same place, and of b's frame; only links move
         for (int side = 0; side < 2; side++) {
-            velocity_of(world, body[side], &v[side], &w[side]);
-            if (body[side] == SS_WORLD) continue;
-            ss_vec3 centre = ss_vec3_load(ss_world_body(world, body[side])->position);
+            const double none[6] = {0};
+            const ss_body *of = body[side] == SS_WORLD ? NULL : ss_world_body(world, body[side]);
+            const double *velocity = is_link(world, body[side]) ? of->velocity : none;
+            v[side] = ss_vec3_load(velocity);
+            w[side] = ss_vec3_load(velocity + 3);
+            if (!of) continue;
+            ss_vec3 centre = ss_vec3_load(of->position);
             v[side] = ss_vec3_add(v[side], ss_vec3_cross(w[side], ss_vec3_subtract(link->anchor[1], centre)));
         }
         ss_vec3 sliding = ss_vec3_subtract(v[1], v[0]), turning = ss_vec3_subtract(w[1], w[0]);
@@ -548,15 +544,6 @@ void ss_link_project(const ss_link *link, const double block[6], double row[SS_L
                  ss_vec3_dot(link->axis[i].angular, ss_vec3_load(block + 3));
 }
 
-/* A coordinate of an ancestor, as it moves another link: about that one's centre. */
-static ss_link_axis carried(const ss_link *ancestor, int i, const ss_link *link)
-{
-    ss_link_axis axis = ancestor->axis[i];
-    ss_vec3 arm = ss_vec3_subtract(link->centre, ancestor->centre);
-    axis.linear = ss_vec3_add(axis.linear, ss_vec3_cross(axis.angular, arm));
-    return axis;
-}
-
 static int fill_map(ss_trees *trees, const int *place, ss_frame *frame)
 {
     ss_generalized *g = &frame->generalized;
@@ -574,7 +561,10 @@ static int fill_map(ss_trees *trees, const int *place, ss_frame *frame)
         for (int k = length - 1; k >= 0; k--) {
             const ss_link *ancestor = &trees->link[way[k]];
             for (int c = 0; c < ancestor->count; c++) {
-                ss_link_axis axis = carried(ancestor, c, &trees->link[way[0]]);
+                // as it moves this link: about its own centre
+                ss_link_axis axis = ancestor->axis[c];
+                ss_vec3 arm = ss_vec3_subtract(trees->link[way[0]].centre, ancestor->centre);
+                axis.linear = ss_vec3_add(axis.linear, ss_vec3_cross(axis.angular, arm));
                 ss_vec3_store(axis.linear, six[count]);
                 ss_vec3_store(axis.angular, six[count++] + 3);
             }
