@@ -52,24 +52,56 @@ static void end_recording(report *r)
     r->recording = NULL;
 }
 
-/* Mistakes of the program that recorded a simulation are looked for from its first frame to its last. */
-static void begin_recording(report *r, ss_bpmd *file, int index)
+/* Takes the problem, which is NULL when it could not be made. */
+static void diagnose(report *r, const ss_frame *frame, ss_problem *problem, const char *place, ss_error *err)
 {
-    int simulation = ss_bpmd_frame_simulation(file, index);
-    ss_manifest manifest = {0};
-    if (r->recording && simulation == r->simulation) return;
-    end_recording(r);
-    r->simulation = simulation;
-    bool known = ss_bpmd_manifest(file, simulation, &manifest, NULL);
-    r->recording = ss_recording_check_create(known ? manifest.gravity : (const double[3]){NAN, NAN, NAN});
-    r->findings.out_of_memory |= !r->recording;
-    ss_manifest_free(&manifest);
+    ss_diagnosis diagnosis = {0};
+    if (!problem || !ss_diagnose_frame(frame, problem, NULL, &diagnosis, err)) add_failure(r, place, err);
+
+    // Notes are kept as warnings in a list of their own.
+    for (int i = 0; i < diagnosis.count; i++) {
+        const ss_complaint *complaint = &diagnosis.items[i];
+        ss_findings *to = complaint->severity == SS_SEVERITY_NOTE ? &r->notes : &r->findings;
+        bool fatal = complaint->severity == SS_SEVERITY_FATAL;
+        ss_text text = {0};
+        ss_complaint_print(complaint, &text);
+        ss_findings_add(to, fatal ? SS_FINDING_FAULT : SS_FINDING_WARNING, place, "%s", ss_text_get(&text));
+        to->out_of_memory |= text.out_of_memory;
+        ss_text_free(&text);
+    }
+    ss_diagnosis_free(&diagnosis);
+    ss_problem_destroy(problem);
 }
 
-/* good: the frame has no faults, so that its results can be compared with it. */
-static void check_results(report *r, ss_bpmd *file, int index, const char *place, bool good)
+static void check_frame(report *r, ss_bpmd *file, int index)
 {
+    char place[256];
     ss_error err;
+    ss_bpmd_frame_path(file, index, place, sizeof place);
+    ss_frame *frame = ss_bpmd_read(file, index, &r->findings, &err);
+    if (!frame) {
+        add_failure(r, place, &err);
+        return;
+    }
+    bool good = ss_frame_check(frame, place, &r->findings);
+
+    // Mistakes of the program that recorded a simulation are looked for from its first frame to its last.
+    int simulation = ss_bpmd_frame_simulation(file, index);
+    if (!r->recording || simulation != r->simulation) {
+        ss_manifest manifest = {0};
+        end_recording(r);
+        r->simulation = simulation;
+        bool known = ss_bpmd_manifest(file, simulation, &manifest, NULL);
+        r->recording = ss_recording_check_create(known ? manifest.gravity : (const double[3]){NAN, NAN, NAN});
+        r->findings.out_of_memory |= !r->recording;
+        ss_manifest_free(&manifest);
+    }
+    if (good && r->recording)
+        r->findings.out_of_memory |= !ss_recording_check_frame(r->recording, frame, place);
+    if (good && r->formulation)
+        diagnose(r, frame, ss_problem_from_frame(frame, r->formulation, NULL, &err), place, &err);
+
+    // Results can be compared with a frame that has no faults.
     int count = ss_bpmd_result_count(file, index, &err);
     if (count < 0) add_failure(r, place, &err);
     for (int i = 0; i < count; i++) {
@@ -80,74 +112,12 @@ static void check_results(report *r, ss_bpmd *file, int index, const char *place
             r->findings.out_of_memory |= !ss_recording_check_result(r->recording, &result);
         ss_stored_result_free(&result);
     }
-}
 
-static void check_scenery(report *r, ss_bpmd *file, int index, const char *place)
-{
     ss_scenery scenery;
-    ss_error err;
     if (ss_bpmd_scenery(file, index, &scenery, &err))
         ss_scenery_free(&scenery);
     else
         add_failure(r, place, &err);
-}
-
-static void check_shapes(report *r, ss_bpmd *file, int simulation)
-{
-    ss_shapes shapes;
-    ss_error err;
-    if (ss_bpmd_shapes(file, simulation, &shapes, &r->findings, &err))
-        ss_shapes_free(&shapes);
-    else
-        add_failure(r, ss_bpmd_simulation_path(file, simulation), &err);
-}
-
-/* Notes are kept as warnings in a list of their own. */
-static void add_complaint(report *r, const char *place, const ss_complaint *complaint)
-{
-    ss_text text = {0};
-    ss_complaint_print(complaint, &text);
-    ss_findings *to = complaint->severity == SS_SEVERITY_NOTE ? &r->notes : &r->findings;
-    ss_finding_kind kind = complaint->severity == SS_SEVERITY_FATAL ? SS_FINDING_FAULT : SS_FINDING_WARNING;
-    ss_findings_add(to, kind, place, "%s", ss_text_get(&text));
-    to->out_of_memory |= text.out_of_memory;
-    ss_text_free(&text);
-}
-
-/* Takes the problem, which is NULL when it could not be made. */
-static void diagnose(report *r, const ss_frame *frame, ss_problem *problem, const char *place, ss_error *err)
-{
-    ss_diagnosis diagnosis = {0};
-    if (!problem || !ss_diagnose_frame(frame, problem, NULL, &diagnosis, err)) add_failure(r, place, err);
-    for (int i = 0; i < diagnosis.count; i++) add_complaint(r, place, &diagnosis.items[i]);
-    ss_diagnosis_free(&diagnosis);
-    ss_problem_destroy(problem);
-}
-
-static void diagnose_frame(report *r, const ss_frame *frame, const char *place)
-{
-    ss_error err;
-    if (!r->formulation) return;
-    diagnose(r, frame, ss_problem_from_frame(frame, r->formulation, NULL, &err), place, &err);
-}
-
-static void check_frame(report *r, ss_bpmd *file, int index)
-{
-    char place[256];
-    ss_error err;
-    ss_bpmd_frame_path(file, index, place, sizeof place);
-    ss_frame *frame = ss_bpmd_read(file, index, &r->findings, &err);
-    if (frame) {
-        bool good = ss_frame_check(frame, place, &r->findings);
-        begin_recording(r, file, index);
-        if (good && r->recording)
-            r->findings.out_of_memory |= !ss_recording_check_frame(r->recording, frame, place);
-        if (good) diagnose_frame(r, frame, place);
-        check_results(r, file, index, place, good);
-        check_scenery(r, file, index, place);
-    } else {
-        add_failure(r, place, &err);
-    }
     ss_frame_destroy(frame);
 }
 
@@ -162,11 +132,15 @@ static void check_bpmd(report *r)
     ss_progress_line progress = ss_progress_line_begin(r->command);
     int simulations = ss_bpmd_simulation_count(file);
     for (int i = 0; i < simulations && !ss_sandbox_interrupted(); i++) {
+        const char *path = ss_bpmd_simulation_path(file, i);
         ss_manifest manifest = {0};
-        if (!ss_bpmd_manifest(file, i, &manifest, &err))
-            add_failure(r, ss_bpmd_simulation_path(file, i), &err);
+        ss_shapes shapes;
+        if (!ss_bpmd_manifest(file, i, &manifest, &err)) add_failure(r, path, &err);
         ss_manifest_free(&manifest);
-        check_shapes(r, file, i);
+        if (ss_bpmd_shapes(file, i, &shapes, &r->findings, &err))
+            ss_shapes_free(&shapes);
+        else
+            add_failure(r, path, &err);
         ss_progress_line_show(&progress, "checking simulation", i + 1, simulations);
     }
     r->parts = ss_bpmd_frame_count(file);
@@ -179,27 +153,22 @@ static void check_bpmd(report *r)
     ss_bpmd_close(file);
 }
 
-static void check_problem(report *r, ss_fclib_kind kind)
-{
-    char place[64];
-    ss_error err;
-    snprintf(place, sizeof place, "/fclib_%s", ss_fclib_kind_name(kind));
-    ss_fclib *problem = ss_fclib_read(r->path, kind, &r->options->source.limits, &r->findings, &err);
-    if (problem) {
-        bool good = ss_cone_check(problem->cone, place, &r->findings);
-        if (good && r->formulation) diagnose(r, NULL, ss_problem_from_cone(problem->cone, &err), place, &err);
-    } else
-        add_failure(r, place, &err);
-    ss_fclib_destroy(problem);
-}
-
 static void check_fclib(report *r)
 {
     ss_fclib_kind kinds[3];
     ss_error err;
     r->parts = ss_fclib_kinds(r->path, kinds, &err);
     if (r->parts < 0) add_failure(r, "/", &err);
-    for (int i = 0; i < r->parts; i++) check_problem(r, kinds[i]);
+    for (int i = 0; i < r->parts; i++) {
+        char place[64];
+        snprintf(place, sizeof place, "/fclib_%s", ss_fclib_kind_name(kinds[i]));
+        ss_fclib *problem = ss_fclib_read(r->path, kinds[i], &r->options->source.limits, &r->findings, &err);
+        if (!problem)
+            add_failure(r, place, &err);
+        else if (ss_cone_check(problem->cone, place, &r->findings) && r->formulation)
+            diagnose(r, NULL, ss_problem_from_cone(problem->cone, &err), place, &err);
+        ss_fclib_destroy(problem);
+    }
 }
 
 /* ---- telling ------------------------------------------------------------------------------------- */
@@ -300,22 +269,21 @@ static void print_text(const report *r)
     ss_text_append(text, "\n");
 }
 
-/* What --problems needs to make problems of frames. */
-static bool choose_formulation(report *r, ss_error *err)
-{
-    if (!r->options->problems) return true;
-    r->formulation = ss_formulation_named(r->options->formulation, err);
-    return r->formulation || ss_fail_in(err, "check");
-}
-
 static int run_check(const ss_command *command)
 {
     const check_options *options = command->options;
     report r = {.command = command, .options = options, .path = command->arguments[0]};
     r.findings.limit = r.notes.limit = (size_t)options->max_findings;
     ss_error err;
+    if (options->problems) {
+        r.formulation = ss_formulation_named(options->formulation, &err);
+        if (!r.formulation) {
+            ss_fail_in(&err, "check");
+            return ss_report(&err);
+        }
+    }
+
     ss_format format;
-    if (!choose_formulation(&r, &err)) return ss_report(&err);
     if (!ss_format_of_file(r.path, &format, &err)) {
         add_failure(&r, "/", &err);
     } else {

@@ -82,34 +82,6 @@ static void put_help(ss_text *text, const ss_option *option)
 
 /* ---- bash ---------------------------------------------------------------------------------------- */
 
-static void put_bash_option(ss_text *text, const ss_verb *verb, const ss_option *option)
-{
-    char flag[64];
-    if (option->type == SS_OPTION_BOOL) return;
-    ss_option_flag(option, flag, sizeof flag);
-    ss_text_appendf(text, "    %s:--%s", verb->name, flag);
-    if (option->letter) ss_text_appendf(text, "|%s:-%c", verb->name, option->letter);
-    ss_text_append(text, ") words='");
-    put_values(text, option);
-    ss_text_appendf(text, "' files=%s list=%s ;;\n", takes_file(option) ? "yes" : "",
-                    is_list(option) ? "yes" : "");
-}
-
-static void put_bash_verb(ss_text *text, const ss_verb *verb)
-{
-    ss_text_appendf(text, "    %s) flags='", verb->name);
-    for (const ss_option_group *group = verb->groups; group->table; group++)
-        for (const ss_option *option = group->table; option->name; option++) {
-            char flag[64];
-            ss_option_flag(option, flag, sizeof flag);
-            ss_text_appendf(text, " --%s", flag);
-            if (option->letter) ss_text_appendf(text, " -%c", option->letter);
-        }
-    ss_text_append(text, "' words='");
-    put_names(text, verb->arguments, " ");
-    ss_text_appendf(text, "' files=%s ;;\n", names_files(verb->arguments) ? "yes" : "");
-}
-
 static void put_bash(ss_text *text)
 {
     ss_text_append(text, "# bash completion for stickslip; made by `stickslip completion bash`\n"
@@ -126,13 +98,39 @@ static void put_bash(ss_text *text)
                          "    [ \"$current\" != = ] || current=\n"
                          "    [ \"$before\" != = ] || before=${COMP_WORDS[COMP_CWORD-2]}\n"
                          "    case $verb:$before in\n");
+
+    // After an option: its values.
     for (const ss_verb *const *verb = ss_verbs; *verb; verb++)
         for (const ss_option_group *group = (*verb)->groups; group->table; group++)
-            for (const ss_option *option = group->table; option->name; option++)
-                put_bash_option(text, *verb, option);
+            for (const ss_option *option = group->table; option->name; option++) {
+                char flag[64];
+                if (option->type == SS_OPTION_BOOL) continue;
+                ss_option_flag(option, flag, sizeof flag);
+                ss_text_appendf(text, "    %s:--%s", (*verb)->name, flag);
+                if (option->letter) ss_text_appendf(text, "|%s:-%c", (*verb)->name, option->letter);
+                ss_text_append(text, ") words='");
+                put_values(text, option);
+                ss_text_appendf(text, "' files=%s list=%s ;;\n", takes_file(option) ? "yes" : "",
+                                is_list(option) ? "yes" : "");
+            }
+
+    // Elsewhere: the options and arguments of the verb.
     ss_text_append(text, "    *)\n"
                          "    case $verb in\n");
-    for (const ss_verb *const *verb = ss_verbs; *verb; verb++) put_bash_verb(text, *verb);
+    for (const ss_verb *const *verb = ss_verbs; *verb; verb++) {
+        ss_text_appendf(text, "    %s) flags='", (*verb)->name);
+        for (const ss_option_group *group = (*verb)->groups; group->table; group++)
+            for (const ss_option *option = group->table; option->name; option++) {
+                char flag[64];
+                ss_option_flag(option, flag, sizeof flag);
+                ss_text_appendf(text, " --%s", flag);
+                if (option->letter) ss_text_appendf(text, " -%c", option->letter);
+            }
+        ss_text_append(text, "' words='");
+        put_names(text, (*verb)->arguments, " ");
+        ss_text_appendf(text, "' files=%s ;;\n", names_files((*verb)->arguments) ? "yes" : "");
+    }
+
     ss_text_append(text, "    esac\n"
                          "    case $current in -*) words=$flags files= ;; esac ;;\n"
                          "    esac\n"
@@ -183,26 +181,6 @@ static void put_zsh_option(ss_text *text, const ss_option *option)
     }
 }
 
-static void put_zsh_verb(ss_text *text, const ss_verb *verb)
-{
-    ss_text names = {0};
-    put_names(&names, verb->arguments, " ");
-    ss_text_appendf(text, "    %s)\n        _arguments -s", verb->name);
-    for (const ss_option_group *group = verb->groups; group->table; group++)
-        for (const ss_option *option = group->table; option->name; option++) put_zsh_option(text, option);
-    if (names.length && names_files(verb->arguments))
-        ss_text_appendf(
-            text, " \\\n            '*:argument:_alternative \"names:name:(%s)\" \"files:file:_files\"'",
-            ss_text_get(&names));
-    else if (names.length)
-        ss_text_appendf(text, " \\\n            '*:name:(%s)'", ss_text_get(&names));
-    else if (names_files(verb->arguments))
-        ss_text_append(text, " \\\n            '*:file:_files'");
-    ss_text_append(text, " ;;\n");
-    text->out_of_memory |= names.out_of_memory;
-    ss_text_free(&names);
-}
-
 static void put_zsh(ss_text *text)
 {
     ss_text_append(text, "#compdef stickslip\n"
@@ -219,7 +197,29 @@ static void put_zsh(ss_text *text)
                          "    shift words\n"
                          "    (( CURRENT-- ))\n"
                          "    case $words[1] in\n");
-    for (const ss_verb *const *verb = ss_verbs; *verb; verb++) put_zsh_verb(text, *verb);
+
+    // One call of _arguments for each verb.
+    for (const ss_verb *const *at = ss_verbs; *at; at++) {
+        const ss_verb *verb = *at;
+        bool with_files = names_files(verb->arguments);
+        ss_text names = {0};
+        put_names(&names, verb->arguments, " ");
+        ss_text_appendf(text, "    %s)\n        _arguments -s", verb->name);
+        for (const ss_option_group *group = verb->groups; group->table; group++)
+            for (const ss_option *option = group->table; option->name; option++) put_zsh_option(text, option);
+        if (names.length && with_files)
+            ss_text_appendf(
+                text, " \\\n            '*:argument:_alternative \"names:name:(%s)\" \"files:file:_files\"'",
+                ss_text_get(&names));
+        else if (names.length)
+            ss_text_appendf(text, " \\\n            '*:name:(%s)'", ss_text_get(&names));
+        else if (with_files)
+            ss_text_append(text, " \\\n            '*:file:_files'");
+        ss_text_append(text, " ;;\n");
+        text->out_of_memory |= names.out_of_memory;
+        ss_text_free(&names);
+    }
+
     ss_text_append(text,
                    "    esac\n"
                    "}\n"

@@ -18,40 +18,6 @@ void ss_convert_note_file(ss_conversion *conversion, const char *path)
     ss_out_drain(conversion->command->out);
 }
 
-/* ---- the result as JSON -------------------------------------------------------------------------- */
-
-static const char *target_name(ss_target to)
-{
-    static const char *const names[] = {"",    "bpmd", "bpmd-flat", "fclib-local", "fclib-global",
-                                        "mtx", "lcp",  "lcp-text",  "gams",        "cbf"};
-    return names[to];
-}
-
-static void begin_json(ss_conversion *c)
-{
-    ss_json *json = &c->json;
-    json->text = &c->command->out->text;
-    ss_json_begin_object(json);
-    ss_json_key(json, "input"), ss_json_string(json, c->in);
-    ss_json_key(json, "output"), ss_json_string(json, c->out);
-    ss_json_key(json, "to"), ss_json_string(json, target_name(c->to));
-    ss_json_key(json, "files");
-    ss_json_begin_array(json);
-}
-
-static void end_json(ss_conversion *c)
-{
-    ss_json *json = &c->json;
-    ss_json_end_array(json);
-    ss_json_key(json, "frames"), ss_json_integer(json, c->frames);
-    ss_refused_json(json, &c->refused);
-    ss_tally_json(json, "losses", &c->tally, SS_FINDING_LOSS);
-    ss_tally_json(json, "repairs", &c->tally, SS_FINDING_REPAIR);
-    ss_tally_json(json, "warnings", &c->tally, SS_FINDING_WARNING);
-    ss_json_end_object(json);
-    ss_text_append(json->text, "\n");
-}
-
 /* ---- the run ------------------------------------------------------------------------------------- */
 
 static bool ends_with(const char *text, const char *end)
@@ -60,9 +26,11 @@ static bool ends_with(const char *text, const char *end)
     return length > end_length && strcmp(text + length - end_length, end) == 0;
 }
 
+/* Options that belong to another target are a mistake, not a wish to be ignored. */
 static bool choose_target(ss_conversion *c, ss_error *err)
 {
-    c->to = (ss_target)c->options->to;
+    const ss_convert_options *options = c->options;
+    c->to = (ss_target)options->to;
     if (c->to == SS_TARGET_BY_NAME && ends_with(c->out, ".mtx")) c->to = SS_TARGET_MTX;
     if (c->to == SS_TARGET_BY_NAME && ends_with(c->out, ".gms")) c->to = SS_TARGET_GAMS;
     if (c->to == SS_TARGET_BY_NAME && ends_with(c->out, ".cbf")) c->to = SS_TARGET_CBF;
@@ -71,13 +39,7 @@ static bool choose_target(ss_conversion *c, ss_error *err)
         return ss_fail(err, SS_ERROR_USAGE,
                        "convert: no --to given: expected bpmd, bpmd-flat, fclib-local, fclib-global, mtx, "
                        "lcp, lcp-text, gams or cbf");
-    return true;
-}
 
-/* Options that belong to another target are a mistake, not a wish to be ignored. */
-static bool check_options(const ss_conversion *c, ss_error *err)
-{
-    const ss_convert_options *options = c->options;
     bool local = c->to == SS_TARGET_FCLIB_LOCAL || (c->to == SS_TARGET_MTX && options->local);
     if (options->append && !ss_convert_is_bpmd(c))
         return ss_fail(err, SS_ERROR_USAGE, "convert: --append is for BPMD; an FCLIB file holds one problem");
@@ -90,55 +52,21 @@ static bool check_options(const ss_conversion *c, ss_error *err)
     return true;
 }
 
-static bool check_format_options(const ss_conversion *c, ss_format format, ss_error *err)
-{
-    if (format == SS_FORMAT_FCLIB && (c->options->frame || c->options->solver))
-        return ss_fail(err, SS_ERROR_USAGE, "convert: --%s is for BPMD files; %s is an FCLIB file",
-                       c->options->frame ? "frame" : "solver", c->in);
-    if (format == SS_FORMAT_FCLIB && ss_convert_is_formulated(c))
-        return ss_fail(err, SS_ERROR_USAGE, "convert: %s needs a BPMD file; %s is an FCLIB file",
-                       c->to == SS_TARGET_MTX ? "--formulation" : "this format", c->in);
-    if (format == SS_FORMAT_BPMD && c->options->problem)
-        return ss_fail(err, SS_ERROR_USAGE, "convert: --problem is for FCLIB files; %s is a BPMD file",
-                       c->in);
-    return true;
-}
-
-static void tell(const ss_conversion *c)
-{
-    ss_tally_say(c->command, "repaired", &c->tally, SS_FINDING_REPAIR);
-    ss_tally_say(c->command, "warning", &c->tally, SS_FINDING_WARNING);
-    ss_tally_say(c->command, "lost", &c->tally, SS_FINDING_LOSS);
-    if (c->files == 0)
-        ss_complain("stickslip: %s: nothing written", c->in);
-    else if (c->files == 1 && c->frames > 1)
-        ss_command_say(c->command, "wrote %s: %d frames", ss_text_get(&c->last_file), c->frames);
-    else if (c->files == 1)
-        ss_command_say(c->command, "wrote %s", ss_text_get(&c->last_file));
-    else
-        ss_command_say(c->command, "wrote %d problems to %s", c->files, c->out);
-}
-
-static int convert(ss_conversion *c, ss_format format, ss_error *err)
-{
-    c->refused = (ss_refused){.file = c->in, .done = "converted", .list.limit = 10000};
-    if (c->options->json) begin_json(c);
-    bool through = (format == SS_FORMAT_BPMD ? ss_convert_frames : ss_convert_problem)(c, err);
-    if (c->options->json) end_json(c);
-    if (through) tell(c);
-    c->command->out->text.out_of_memory |= c->tally.out_of_memory || c->refused.list.out_of_memory;
-    ss_tally_free(&c->tally);
-    ss_findings_free(&c->refused.list);
-    ss_text_free(&c->last_file);
-    if (!through) return ss_report(err);
-    return c->files == 0 ? SS_EXIT_INPUT : c->refused.exit_code;
-}
-
-/* The formulation that turns frames into problems, with its options. */
-static bool prepare_assembly(ss_conversion *c, ss_error *err)
+/* The formulation that turns frames into problems, with its options, where these fit the input. */
+static bool prepare_assembly(ss_conversion *c, ss_format format, ss_error *err)
 {
     const ss_convert_options *options = c->options;
     bool formulated = ss_convert_is_formulated(c);
+    if (format == SS_FORMAT_FCLIB && (options->frame || options->solver))
+        return ss_fail(err, SS_ERROR_USAGE, "convert: --%s is for BPMD files; %s is an FCLIB file",
+                       options->frame ? "frame" : "solver", c->in);
+    if (format == SS_FORMAT_FCLIB && formulated)
+        return ss_fail(err, SS_ERROR_USAGE, "convert: %s needs a BPMD file; %s is an FCLIB file",
+                       c->to == SS_TARGET_MTX ? "--formulation" : "this format", c->in);
+    if (format == SS_FORMAT_BPMD && options->problem)
+        return ss_fail(err, SS_ERROR_USAGE, "convert: --problem is for FCLIB files; %s is a BPMD file",
+                       c->in);
+
     const char *usual = c->to == SS_TARGET_CBF   ? "convex"
                         : c->to >= SS_TARGET_LCP ? "stewart-trinkle"
                                                  : "cone";
@@ -147,6 +75,7 @@ static bool prepare_assembly(ss_conversion *c, ss_error *err)
             err, SS_ERROR_USAGE,
             "convert: --formulation %s needs --to mtx or --to lcp: an FCLIB problem is always that of cone",
             options->formulation);
+
     ss_text with = {0};
     ss_option_list_join(&options->with, &with);
     ss_request request = {.formulation = options->formulation ? options->formulation : usual,
@@ -163,17 +92,60 @@ static bool prepare_assembly(ss_conversion *c, ss_error *err)
 
 static int run_convert(const ss_command *command)
 {
+    static const char *const names[] = {"",    "bpmd", "bpmd-flat", "fclib-local", "fclib-global",
+                                        "mtx", "lcp",  "lcp-text",  "gams",        "cbf"};
     ss_conversion c = {.command = command,
                        .options = command->options,
                        .in = command->arguments[0],
                        .out = command->arguments[1]};
     ss_error err = {0};
     ss_format format;
-    if (!choose_target(&c, &err) || !check_options(&c, &err) ||
-        !ss_input_check_target(command, c.out, &err) || !ss_format_of_file(c.in, &format, &err) ||
-        !check_format_options(&c, format, &err) || !prepare_assembly(&c, &err))
+    if (!choose_target(&c, &err) || !ss_input_check_target(command, c.out, &err) ||
+        !ss_format_of_file(c.in, &format, &err) || !prepare_assembly(&c, format, &err))
         return ss_report(&err);
-    int code = convert(&c, format, &err);
+
+    // With --json, the names of files are printed as they are written.
+    ss_json *json = &c.json;
+    c.refused = (ss_refused){.file = c.in, .done = "converted", .list.limit = 10000};
+    if (c.options->json) {
+        json->text = &command->out->text;
+        ss_json_begin_object(json);
+        ss_json_key(json, "input"), ss_json_string(json, c.in);
+        ss_json_key(json, "output"), ss_json_string(json, c.out);
+        ss_json_key(json, "to"), ss_json_string(json, names[c.to]);
+        ss_json_key(json, "files");
+        ss_json_begin_array(json);
+    }
+    bool through = (format == SS_FORMAT_BPMD ? ss_convert_frames : ss_convert_problem)(&c, &err);
+    if (c.options->json) {
+        ss_json_end_array(json);
+        ss_json_key(json, "frames"), ss_json_integer(json, c.frames);
+        ss_refused_json(json, &c.refused);
+        ss_tally_json(json, "losses", &c.tally, SS_FINDING_LOSS);
+        ss_tally_json(json, "repairs", &c.tally, SS_FINDING_REPAIR);
+        ss_tally_json(json, "warnings", &c.tally, SS_FINDING_WARNING);
+        ss_json_end_object(json);
+        ss_text_append(json->text, "\n");
+    }
+
+    if (through) {
+        ss_tally_say(command, "repaired", &c.tally, SS_FINDING_REPAIR);
+        ss_tally_say(command, "warning", &c.tally, SS_FINDING_WARNING);
+        ss_tally_say(command, "lost", &c.tally, SS_FINDING_LOSS);
+        if (c.files == 0)
+            ss_complain("stickslip: %s: nothing written", c.in);
+        else if (c.files == 1 && c.frames > 1)
+            ss_command_say(command, "wrote %s: %d frames", ss_text_get(&c.last_file), c.frames);
+        else if (c.files == 1)
+            ss_command_say(command, "wrote %s", ss_text_get(&c.last_file));
+        else
+            ss_command_say(command, "wrote %d problems to %s", c.files, c.out);
+    }
+    command->out->text.out_of_memory |= c.tally.out_of_memory || c.refused.list.out_of_memory;
+    ss_tally_free(&c.tally);
+    ss_findings_free(&c.refused.list);
+    ss_text_free(&c.last_file);
+    int code = !through ? ss_report(&err) : c.files == 0 ? SS_EXIT_INPUT : c.refused.exit_code;
     ss_assembly_destroy(c.assembly);
     return code;
 }

@@ -28,40 +28,34 @@ static bool to_text(const char *bytes, size_t size, void *context)
     return !((ss_text *)context)->out_of_memory;
 }
 
-static bool make_directory(const char *path, ss_error *err)
-{
-    struct stat status;
-    if (mkdir(path, 0777) == 0) return true;
-    int reason = errno;
-    if (reason == EEXIST && stat(path, &status) == 0 && S_ISDIR(status.st_mode)) return true;
-    if (reason == EEXIST) reason = ENOTDIR;
-    return ss_fail(err, SS_ERROR_RESOURCES, "%s: cannot be created: %s", path, strerror(reason));
-}
-
-static bool write_table(ss_ledger *ledger, const char *table, const char *directory, ss_error *err)
-{
-    ss_text contents = {0}, path = {0};
-    ss_text_appendf(&path, "%s/%s.csv", directory, table);
-    bool good = ss_ledger_csv(ledger, table, to_text, &contents, err);
-    if (good && path.out_of_memory) good = ss_fail(err, SS_ERROR_RESOURCES, "out of memory");
-    good = good && ss_file_replace(ss_text_get(&path), ss_text_get(&contents), contents.length, err);
-    ss_text_free(&path);
-    ss_text_free(&contents);
-    return good;
-}
-
 /* One table, or all of them. */
 static bool write_tables(const ss_command *command, ss_ledger *ledger, ss_error *err)
 {
     const export_options *options = command->options;
+    const char *directory = options->output;
+    struct stat status;
+    if (mkdir(directory, 0777) != 0) {
+        int reason = errno;
+        bool there = reason == EEXIST && stat(directory, &status) == 0 && S_ISDIR(status.st_mode);
+        if (reason == EEXIST) reason = ENOTDIR;
+        if (!there)
+            return ss_fail(err, SS_ERROR_RESOURCES, "%s: cannot be created: %s", directory, strerror(reason));
+    }
+
     int written = 0;
-    if (!make_directory(options->output, err)) return false;
     for (const char *const *table = ss_ledger_tables(); *table; table++) {
         if (options->table && strcmp(options->table, *table) != 0) continue;
-        if (!write_table(ledger, *table, options->output, err)) return false;
+        ss_text contents = {0}, path = {0};
+        ss_text_appendf(&path, "%s/%s.csv", directory, *table);
+        bool good = ss_ledger_csv(ledger, *table, to_text, &contents, err);
+        if (good && path.out_of_memory) good = ss_fail(err, SS_ERROR_RESOURCES, "out of memory");
+        good = good && ss_file_replace(ss_text_get(&path), ss_text_get(&contents), contents.length, err);
+        ss_text_free(&path);
+        ss_text_free(&contents);
+        if (!good) return false;
         written++;
     }
-    ss_command_say(command, "%s: %d table%s written", options->output, written, written == 1 ? "" : "s");
+    ss_command_say(command, "%s: %d table%s written", directory, written, written == 1 ? "" : "s");
     return true;
 }
 
@@ -69,24 +63,6 @@ static bool ignore(const char *bytes, size_t size, void *context)
 {
     (void)bytes, (void)size, (void)context;
     return false;
-}
-
-/* A wrong name is reported before anything is made. */
-static bool check_table(ss_ledger *ledger, const char *table, ss_error *err)
-{
-    for (const char *const *known = ss_ledger_tables(); *known; known++)
-        if (strcmp(*known, table) == 0) return true;
-    ss_ledger_csv(ledger, table, ignore, NULL, err);
-    return ss_fail_in(err, "export: --table");
-}
-
-static bool export_ledger(const ss_command *command, ss_ledger *ledger, ss_error *err)
-{
-    const export_options *options = command->options;
-    if (options->table && !check_table(ledger, options->table, err)) return false;
-    if (options->output) return write_tables(command, ledger, err);
-    return options->json ? ss_ledger_json(ledger, to_stdout, command->out, err)
-                         : ss_ledger_csv(ledger, options->table, to_stdout, command->out, err);
 }
 
 static int run_export(const ss_command *command)
@@ -101,7 +77,22 @@ static int run_export(const ss_command *command)
     else if (!options->json && !options->table && !options->output)
         good = ss_fail(&err, SS_ERROR_USAGE, "export: no --table NAME, -o DIR or --json given");
     ss_ledger *ledger = good ? ss_ledger_read(command->arguments[0], &err) : NULL;
-    good = ledger && export_ledger(command, ledger, &err);
+    good = ledger != NULL;
+
+    // A wrong name is reported before anything is made.
+    bool known = !options->table;
+    for (const char *const *table = ss_ledger_tables(); !known && *table; table++)
+        known = strcmp(*table, options->table) == 0;
+    if (good && !known) {
+        ss_ledger_csv(ledger, options->table, ignore, NULL, &err);
+        good = ss_fail_in(&err, "export: --table");
+    }
+
+    if (good && options->output)
+        good = write_tables(command, ledger, &err);
+    else if (good)
+        good = options->json ? ss_ledger_json(ledger, to_stdout, command->out, &err)
+                             : ss_ledger_csv(ledger, options->table, to_stdout, command->out, &err);
     ss_ledger_close(ledger);
     if (good) return SS_EXIT_DONE;
     return command->out->error ? SS_EXIT_RESOURCES : ss_report(&err); // main tells what became of the output

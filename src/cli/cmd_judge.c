@@ -117,18 +117,6 @@ typedef struct judged {
     ss_contact_report *contacts;
 } judged;
 
-static solver_summary *summary_of(judging *j, const char *name)
-{
-    for (int s = 0; s < j->solver_count; s++)
-        if (strcmp(j->solvers[s].name, name) == 0) return &j->solvers[s];
-    if (j->solver_count == MOST_SOLVERS) return &j->solvers[MOST_SOLVERS - 1]; // the rest go together
-    char *copy = ss_text_copy(name);
-    if (!copy) return NULL;
-    solver_summary *summary = &j->solvers[j->solver_count++];
-    *summary = (solver_summary){.name = copy, .worst_energy = -1.0};
-    return summary;
-}
-
 static void count_answer(solver_summary *to, const judged *answer)
 {
     const ss_metric_value *energy = &answer->values[ss_metric_index("energy")];
@@ -150,22 +138,6 @@ static void count_answer(solver_summary *to, const judged *answer)
 
 /* ---- judging ------------------------------------------------------------------------------------- */
 
-/* The rules of the command line, else those of the file, else the usual ones. */
-static bool find_rules(const judging *j, judged *answer, ss_error *err)
-{
-    ss_stored_result rules = *answer->result;
-    bool is_given = j->options->formulation || j->options->with.count > 0;
-    answer->source = is_given ? GIVEN : rules.formulation ? STORED : ASSUMED;
-    if (is_given) {
-        rules.formulation = j->given.formulation;
-        rules.with = j->given.with;
-    }
-    answer->formulation = rules.formulation ? rules.formulation : "cone";
-    if (!ss_stored_result_step(&rules, &answer->step, err)) return false;
-    ss_step_words(&answer->step, &answer->rules);
-    return true;
-}
-
 /* What the answer would be worth if it had been made by other rules. */
 static bool try_treatments(const judged *answer, solver_summary *summary, ss_error *err)
 {
@@ -184,37 +156,7 @@ static bool try_treatments(const judged *answer, solver_summary *summary, ss_err
     return good;
 }
 
-static bool measure(judged *answer, ss_error *err)
-{
-    answer->values = ss_allocate((size_t)ss_metric_count(), sizeof *answer->values);
-    answer->contacts = ss_allocate((size_t)answer->frame->contacts.count, sizeof *answer->contacts);
-    if (!answer->values || !answer->contacts)
-        return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for judging");
-    return ss_judge_frame_exactly(answer->frame, &answer->step, answer->result->answer, answer->values,
-                                  answer->contacts, err);
-}
-
 /* ---- telling one answer -------------------------------------------------------------------------- */
-
-static void put_contacts(ss_json *json, ss_out *out, const judged *answer)
-{
-    const ss_answer *stored = answer->result->answer;
-    ss_json_key(json, "contacts");
-    ss_json_begin_array(json);
-    for (int c = 0; c < stored->contacts; c++) {
-        const ss_contact_report *report = &answer->contacts[c];
-        ss_json_begin_object(json);
-        ss_json_member_text(json, "state", ss_contact_status_name(report->status));
-        ss_json_member_real(json, "normal", stored->normal_impulse[c]);
-        ss_json_key(json, "friction"), ss_json_reals(json, stored->friction_impulse[c], 3);
-        ss_json_key(json, "sliding"), ss_json_reals(json, report->sliding, 3);
-        ss_json_member_real(json, "sliding_speed", ss_vec3_norm(ss_vec3_load(report->sliding)));
-        ss_json_member_real(json, "energy", report->energy);
-        ss_json_end_object(json);
-        ss_out_drain(out);
-    }
-    ss_json_end_array(json);
-}
 
 static void put_answer(judging *j, const judged *answer)
 {
@@ -228,33 +170,34 @@ static void put_answer(judging *j, const judged *answer)
     ss_json_member_text(json, "with", ss_text_get(&answer->rules));
     ss_json_key(json, "complete"), ss_json_bool(json, answer->complete);
     if (answer->complete) {
+        const ss_answer *stored = answer->result->answer;
         ss_metrics_json(json, answer->values);
-        put_contacts(json, j->command->out, answer);
+        ss_json_key(json, "contacts");
+        ss_json_begin_array(json);
+        for (int c = 0; c < stored->contacts; c++) {
+            const ss_contact_report *report = &answer->contacts[c];
+            ss_json_begin_object(json);
+            ss_json_member_text(json, "state", ss_contact_status_name(report->status));
+            ss_json_member_real(json, "normal", stored->normal_impulse[c]);
+            ss_json_key(json, "friction"), ss_json_reals(json, stored->friction_impulse[c], 3);
+            ss_json_key(json, "sliding"), ss_json_reals(json, report->sliding, 3);
+            ss_json_member_real(json, "sliding_speed", ss_vec3_norm(ss_vec3_load(report->sliding)));
+            ss_json_member_real(json, "energy", report->energy);
+            ss_json_end_object(json);
+            ss_out_drain(j->command->out);
+        }
+        ss_json_end_array(json);
     }
     ss_json_end_object(json);
-}
-
-static void add_contacts(judging *j, const judged *answer)
-{
-    ss_table *table = &j->contacts;
-    for (int c = 0; c < answer->result->answer->contacts; c++) {
-        const ss_contact_report *report = &answer->contacts[c];
-        ss_table_add(table, "%d", answer->index);
-        ss_table_add(table, "%.12s", answer->result->solver);
-        ss_table_add(table, "%d", c);
-        ss_table_add(table, "%s", ss_contact_status_name(report->status));
-        ss_table_add(table, "%.3g", answer->result->answer->normal_impulse[c]);
-        ss_table_add(table, "%.3g", ss_vec3_norm(ss_vec3_load(report->sliding)));
-        ss_table_add(table, "%.3g", report->energy);
-    }
 }
 
 static void add_answer(judging *j, const judged *answer)
 {
     static const char *const measures[] = {"energy", "natural_map", "creep"};
+    const char *solver = answer->result->solver;
     ss_table *table = &j->table;
     ss_table_add(table, "%d", answer->index);
-    ss_table_add(table, "%.16s", answer->result->solver);
+    ss_table_add(table, "%.16s", solver);
     for (size_t m = 0; m < sizeof measures / sizeof *measures; m++) {
         if (answer->complete)
             ss_metric_add(table, &answer->values[ss_metric_index(measures[m])]);
@@ -267,17 +210,57 @@ static void add_answer(judging *j, const judged *answer)
         ss_table_add(table, "incomplete");
     j->lines++;
     if (!answer->complete) return;
-    if (j->options->contacts) add_contacts(j, answer);
+
+    const ss_answer *stored = answer->result->answer;
+    for (int c = 0; j->options->contacts && c < stored->contacts; c++) {
+        const ss_contact_report *report = &answer->contacts[c];
+        ss_table_add(&j->contacts, "%d", answer->index);
+        ss_table_add(&j->contacts, "%.12s", solver);
+        ss_table_add(&j->contacts, "%d", c);
+        ss_table_add(&j->contacts, "%s", ss_contact_status_name(report->status));
+        ss_table_add(&j->contacts, "%.3g", stored->normal_impulse[c]);
+        ss_table_add(&j->contacts, "%.3g", ss_vec3_norm(ss_vec3_load(report->sliding)));
+        ss_table_add(&j->contacts, "%.3g", report->energy);
+    }
     if (j->lines == 1) ss_metrics_tabulate(&j->details, answer->values);
 }
 
 static bool judge_result(judging *j, judged *answer, ss_error *err)
 {
-    solver_summary *summary = summary_of(j, answer->result->solver);
-    if (!summary) return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for judging");
+    // All answers of a solver go together; with too many solvers, so do those of the last ones.
+    const char *name = answer->result->solver;
+    int s = 0;
+    while (s < j->solver_count && strcmp(j->solvers[s].name, name) != 0) s++;
+    if (s == MOST_SOLVERS) s = MOST_SOLVERS - 1;
+    solver_summary *summary = &j->solvers[s];
+    if (s == j->solver_count) {
+        *summary = (solver_summary){.name = ss_text_copy(name), .worst_energy = -1.0};
+        if (!summary->name) return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for judging");
+        j->solver_count++;
+    }
+
+    // The rules of the command line, else those of the file, else the usual ones.
+    ss_stored_result rules = *answer->result;
+    bool is_given = j->options->formulation || j->options->with.count > 0;
+    answer->source = is_given ? GIVEN : rules.formulation ? STORED : ASSUMED;
+    if (is_given) {
+        rules.formulation = j->given.formulation;
+        rules.with = j->given.with;
+    }
+    answer->formulation = rules.formulation ? rules.formulation : "cone";
     answer->complete = ss_answer_is_complete(answer->result->answer);
-    bool good = find_rules(j, answer, err) && (!answer->complete || measure(answer, err)) &&
-                (!answer->complete || answer->source != ASSUMED || try_treatments(answer, summary, err));
+    bool good = ss_stored_result_step(&rules, &answer->step, err);
+    if (good) ss_step_words(&answer->step, &answer->rules);
+
+    if (good && answer->complete) {
+        answer->values = ss_allocate((size_t)ss_metric_count(), sizeof *answer->values);
+        answer->contacts = ss_allocate((size_t)answer->frame->contacts.count, sizeof *answer->contacts);
+        good = (answer->values && answer->contacts) ||
+               ss_fail(err, SS_ERROR_RESOURCES, "out of memory for judging");
+        good = good && ss_judge_frame_exactly(answer->frame, &answer->step, answer->result->answer,
+                                              answer->values, answer->contacts, err);
+        if (answer->source == ASSUMED) good = good && try_treatments(answer, summary, err);
+    }
     if (good && answer->complete) count_answer(summary, answer);
     if (good && !answer->complete) summary->incomplete++;
     if (good) (j->options->json ? put_answer : add_answer)(j, answer);
@@ -304,169 +287,104 @@ static bool judge_frame(judging *j, int index, const char *place, ss_error *err)
     return good;
 }
 
-static bool judge_all(judging *j, ss_error *err)
-{
-    int begin, end;
-    if (!ss_choose_frames(j->file, j->command->arguments[0], j->options->frame, &begin, &end, err))
-        return false;
-    ss_progress_line progress = ss_progress_line_begin(j->command);
-    bool good = true;
-    for (int i = begin; good && i < end && !ss_sandbox_interrupted(); i++) {
-        char place[256];
-        ss_bpmd_frame_path(j->file, i, place, sizeof place);
-        if (!judge_frame(j, i, place, err)) {
-            good = err->code == SS_ERROR_INPUT;
-            if (good) ss_refuse(&j->refused, place, err);
-        }
-        ss_progress_line_show(&progress, "judging frame", i - begin + 1, end - begin);
-        if (!ss_out_drain(j->command->out)) break;
-    }
-    ss_progress_line_end(&progress);
-    return good;
-}
-
 /* ---- telling all of it --------------------------------------------------------------------------- */
-
-static void start_tables(judging *j)
-{
-    static const char *const heads[] = {"frame",       "result",      "energy [J]",
-                                        "natural_map", "creep [m/s]", "worst"};
-    static const char *const contact_heads[] = {"frame", "result", "contact", "state", "N s", "m/s", "J"};
-    j->table = (ss_table){.columns = sizeof heads / sizeof *heads, .left = 2};
-    j->contacts = (ss_table){.columns = sizeof contact_heads / sizeof *contact_heads, .left = 4};
-    for (int i = 0; i < j->table.columns; i++) ss_table_add(&j->table, "%s", heads[i]);
-    for (int i = 0; i < j->contacts.columns; i++) ss_table_add(&j->contacts, "%s", contact_heads[i]);
-}
-
-static void begin_json(judging *j)
-{
-    j->json.text = &j->command->out->text;
-    ss_json_begin_object(&j->json);
-    ss_json_member_text(&j->json, "file", j->command->arguments[0]);
-    ss_json_member_text(&j->json, "format", "bpmd");
-    ss_json_key(&j->json, "answers");
-    ss_json_begin_array(&j->json);
-}
-
-static void put_summary(ss_json *json, solver_summary *s)
-{
-    ss_json_begin_object(json);
-    ss_json_member_text(json, "result", s->name);
-    ss_json_member_integer(json, "answers", s->answers);
-    ss_json_member_integer(json, "incomplete", s->incomplete);
-    for (int i = 0; i < SOURCES; i++) ss_json_member_integer(json, source_names[i], s->from[i]);
-    ss_json_member_known(json, "median_energy", median_of(&s->energy));
-    ss_json_member_known(json, "median_natural_map", median_of(&s->map));
-    ss_json_key(json, "worst");
-    if (s->worst_place[0]) {
-        ss_json_begin_object(json);
-        ss_json_member_text(json, "frame", s->worst_place);
-        ss_json_member_real(json, "energy", s->worst_energy);
-        ss_json_member_index(json, "contact", s->worst.worst_contact);
-        ss_json_member_index(json, "constraint", s->worst.worst_constraint);
-        ss_json_end_object(json);
-    } else
-        ss_json_null(json);
-    if (s->from[ASSUMED]) {
-        ss_json_key(json, "other_treatments");
-        ss_json_begin_array(json);
-        for (int t = 1; t < TREATMENTS; t++) {
-            ss_json_begin_object(json);
-            ss_json_member_text(json, "with", treatments[t]);
-            ss_json_member_known(json, "median_energy", median_of(&s->assumed[t]));
-            ss_json_end_object(json);
-        }
-        ss_json_end_array(json);
-    }
-    ss_json_end_object(json);
-}
 
 static void end_json(judging *j)
 {
-    ss_json_end_array(&j->json);
-    ss_json_key(&j->json, "summary");
-    ss_json_begin_array(&j->json);
-    for (int s = 0; s < j->solver_count; s++) put_summary(&j->json, &j->solvers[s]);
-    ss_json_end_array(&j->json);
-    ss_refused_json(&j->json, &j->refused);
-    ss_tally_json(&j->json, "repairs", &j->tally, SS_FINDING_REPAIR);
-    ss_tally_json(&j->json, "warnings", &j->tally, SS_FINDING_WARNING);
-    ss_json_end_object(&j->json);
-    ss_text_append(&j->command->out->text, "\n");
-}
-
-static void print_summary(ss_text *text, solver_summary *s)
-{
-    ss_text_append(text, "\n");
-    ss_text_append_clean(text, s->name);
-    ss_text_appendf(text, ": %d answer%s", s->answers, s->answers == 1 ? "" : "s");
-    if (s->incomplete) ss_text_appendf(text, ", %d incomplete", s->incomplete);
-    if (s->energy.count)
-        ss_text_appendf(text, "; median energy %.3g J, natural_map %.3g", median_of(&s->energy),
-                        median_of(&s->map));
-    ss_text_append(text, "\n");
-    if (s->worst_place[0]) {
-        ss_text_appendf(text, "  worst %.3g J at ", s->worst_energy);
-        ss_text_append_clean(text, s->worst_place);
-        if (s->worst.worst_contact >= 0) ss_text_appendf(text, ", contact %d", s->worst.worst_contact);
-        if (s->worst.worst_constraint >= 0) ss_text_appendf(text, ", joint %d", s->worst.worst_constraint);
-        ss_text_append(text, "\n");
-    }
-    if (!s->answers) return;
-    ss_text rules = {0};
-    ss_text_append(&rules, "rules");
-    for (int i = 0; i < SOURCES; i++)
-        if (s->from[i]) ss_text_appendf(&rules, ", %s", source_names[i]);
-    ss_text_appendf(&rules, ": %s%s", ss_text_get(&s->rules), s->differs ? " (first answer)" : "");
-    ss_help_wrap(text, ss_text_get(&rules), 2);
-    ss_text_append(text, "\n");
-    text->out_of_memory |= rules.out_of_memory;
-    ss_text_free(&rules);
-}
-
-/* Rules that are not known are a question to the user, with what hangs on the answer. */
-static void say_assumptions(judging *j)
-{
+    ss_json *json = &j->json;
+    ss_json_end_array(json);
+    ss_json_key(json, "summary");
+    ss_json_begin_array(json);
     for (int i = 0; i < j->solver_count; i++) {
         solver_summary *s = &j->solvers[i];
-        if (!s->from[ASSUMED]) continue;
-        ss_text others = {0};
-        for (int t = 1; t < TREATMENTS; t++)
-            ss_text_appendf(&others, "; with %s, %.3g J", treatments[t], median_of(&s->assumed[t]));
-        ss_command_say(
-            j->command,
-            "note: the file stores no rules for %s; assuming %s, the median energy error is %.3g J%s; "
-            "set the rules with --with",
-            s->name, ss_text_get(&s->rules), median_of(&s->energy), ss_text_get(&others));
-        ss_text_free(&others);
+        ss_json_begin_object(json);
+        ss_json_member_text(json, "result", s->name);
+        ss_json_member_integer(json, "answers", s->answers);
+        ss_json_member_integer(json, "incomplete", s->incomplete);
+        for (int k = 0; k < SOURCES; k++) ss_json_member_integer(json, source_names[k], s->from[k]);
+        ss_json_member_known(json, "median_energy", median_of(&s->energy));
+        ss_json_member_known(json, "median_natural_map", median_of(&s->map));
+        ss_json_key(json, "worst");
+        if (s->worst_place[0]) {
+            ss_json_begin_object(json);
+            ss_json_member_text(json, "frame", s->worst_place);
+            ss_json_member_real(json, "energy", s->worst_energy);
+            ss_json_member_index(json, "contact", s->worst.worst_contact);
+            ss_json_member_index(json, "constraint", s->worst.worst_constraint);
+            ss_json_end_object(json);
+        } else
+            ss_json_null(json);
+
+        // Where rules had to be assumed, what others would give.
+        if (s->from[ASSUMED]) {
+            ss_json_key(json, "other_treatments");
+            ss_json_begin_array(json);
+            for (int t = 1; t < TREATMENTS; t++) {
+                ss_json_begin_object(json);
+                ss_json_member_text(json, "with", treatments[t]);
+                ss_json_member_known(json, "median_energy", median_of(&s->assumed[t]));
+                ss_json_end_object(json);
+            }
+            ss_json_end_array(json);
+        }
+        ss_json_end_object(json);
     }
+    ss_json_end_array(json);
+    ss_refused_json(json, &j->refused);
+    ss_tally_json(json, "repairs", &j->tally, SS_FINDING_REPAIR);
+    ss_tally_json(json, "warnings", &j->tally, SS_FINDING_WARNING);
+    ss_json_end_object(json);
+    ss_text_append(&j->command->out->text, "\n");
 }
 
 static void print_text(judging *j)
 {
     ss_out *out = j->command->out;
+    ss_text *text = &out->text;
     if (j->lines) ss_table_print(&j->table, out);
     if (j->options->contacts && j->lines) {
-        ss_text_append(&out->text, "\n");
+        ss_text_append(text, "\n");
         ss_table_print(&j->contacts, out);
     }
     if (j->lines == 1 && j->details.count) {
-        ss_text_append(&out->text, "\n");
+        ss_text_append(text, "\n");
         ss_table_print(&j->details, out);
     }
-    for (int s = 0; s < j->solver_count; s++) print_summary(&out->text, &j->solvers[s]);
-    if (!j->solver_count) ss_text_append(&out->text, "no answers are stored in these frames\n");
-    if (j->refused.list.count_of[SS_FINDING_FAULT])
-        ss_text_appendf(&out->text, "%zu frames rejected for faults\n",
-                        j->refused.list.count_of[SS_FINDING_FAULT]);
-}
 
-static int exit_code(const judging *j)
-{
-    int incomplete = j->solver_count == 0;
-    for (int s = 0; s < j->solver_count; s++) incomplete += j->solvers[s].incomplete;
-    if (j->refused.exit_code) return j->refused.exit_code;
-    return incomplete ? SS_EXIT_FOUND : SS_EXIT_DONE;
+    // A paragraph for each solver: how many answers, how good, the worst, by which rules.
+    for (int i = 0; i < j->solver_count; i++) {
+        solver_summary *s = &j->solvers[i];
+        ss_text_append(text, "\n");
+        ss_text_append_clean(text, s->name);
+        ss_text_appendf(text, ": %d answer%s", s->answers, s->answers == 1 ? "" : "s");
+        if (s->incomplete) ss_text_appendf(text, ", %d incomplete", s->incomplete);
+        if (s->energy.count)
+            ss_text_appendf(text, "; median energy %.3g J, natural_map %.3g", median_of(&s->energy),
+                            median_of(&s->map));
+        ss_text_append(text, "\n");
+        if (s->worst_place[0]) {
+            ss_text_appendf(text, "  worst %.3g J at ", s->worst_energy);
+            ss_text_append_clean(text, s->worst_place);
+            if (s->worst.worst_contact >= 0) ss_text_appendf(text, ", contact %d", s->worst.worst_contact);
+            if (s->worst.worst_constraint >= 0)
+                ss_text_appendf(text, ", joint %d", s->worst.worst_constraint);
+            ss_text_append(text, "\n");
+        }
+        if (!s->answers) continue;
+        ss_text rules = {0};
+        ss_text_append(&rules, "rules");
+        for (int k = 0; k < SOURCES; k++)
+            if (s->from[k]) ss_text_appendf(&rules, ", %s", source_names[k]);
+        ss_text_appendf(&rules, ": %s%s", ss_text_get(&s->rules), s->differs ? " (first answer)" : "");
+        ss_help_wrap(text, ss_text_get(&rules), 2);
+        ss_text_append(text, "\n");
+        text->out_of_memory |= rules.out_of_memory;
+        ss_text_free(&rules);
+    }
+
+    size_t faulty = j->refused.list.count_of[SS_FINDING_FAULT];
+    if (!j->solver_count) ss_text_append(text, "no answers are stored in these frames\n");
+    if (faulty) ss_text_appendf(text, "%zu frames rejected for faults\n", faulty);
 }
 
 static void free_judging(judging *j)
@@ -491,24 +409,39 @@ static void free_judging(judging *j)
     ss_bpmd_close(j->file);
 }
 
-static bool read_given(judging *j, ss_error *err)
+/* The rules of the command line, the file and the head of the output. */
+static bool begin(judging *j, ss_error *err)
 {
-    ss_step_options step;
-    if (!ss_rules_read("judge", j->options->formulation, &j->options->with, &j->with, err)) return false;
-    j->given.formulation = (char *)(uintptr_t)(j->options->formulation ? j->options->formulation : "cone");
-    j->given.with = (char *)(uintptr_t)ss_text_get(&j->with);
-    return ss_stored_result_step(&j->given, &step, err);
-}
-
-static bool open_file(judging *j, ss_error *err)
-{
+    const judge_options *options = j->options;
     const char *path = j->command->arguments[0];
+    ss_step_options step;
     ss_format format;
-    if (!ss_format_of_file(path, &format, err)) return false;
+    if (!ss_rules_read("judge", options->formulation, &options->with, &j->with, err)) return false;
+    j->given.formulation = (char *)(uintptr_t)(options->formulation ? options->formulation : "cone");
+    j->given.with = (char *)(uintptr_t)ss_text_get(&j->with);
+    if (!ss_stored_result_step(&j->given, &step, err) || !ss_format_of_file(path, &format, err)) return false;
     if (format != SS_FORMAT_BPMD)
         return ss_fail(err, SS_ERROR_INPUT, "%s is an FCLIB file; stickslip info judges its solution", path);
-    j->file = ss_bpmd_open(path, &j->options->source.limits, &j->options->source.read, err);
-    return j->file != NULL;
+    j->file = ss_bpmd_open(path, &options->source.limits, &options->source.read, err);
+    if (!j->file) return false;
+
+    if (options->json) {
+        j->json.text = &j->command->out->text;
+        ss_json_begin_object(&j->json);
+        ss_json_member_text(&j->json, "file", path);
+        ss_json_member_text(&j->json, "format", "bpmd");
+        ss_json_key(&j->json, "answers");
+        ss_json_begin_array(&j->json);
+        return true;
+    }
+    static const char *const heads[] = {"frame",       "result",      "energy [J]",
+                                        "natural_map", "creep [m/s]", "worst"};
+    static const char *const contact_heads[] = {"frame", "result", "contact", "state", "N s", "m/s", "J"};
+    j->table = (ss_table){.columns = sizeof heads / sizeof *heads, .left = 2};
+    j->contacts = (ss_table){.columns = sizeof contact_heads / sizeof *contact_heads, .left = 4};
+    for (int i = 0; i < j->table.columns; i++) ss_table_add(&j->table, "%s", heads[i]);
+    for (int i = 0; i < j->contacts.columns; i++) ss_table_add(&j->contacts, "%s", contact_heads[i]);
+    return true;
 }
 
 static int run_judge(const ss_command *command)
@@ -519,22 +452,56 @@ static int run_judge(const ss_command *command)
         ss_fail(&err, SS_ERROR_RESOURCES, "out of memory");
         return ss_report(&err);
     }
+    const char *path = command->arguments[0];
     j->command = command;
     j->options = command->options;
-    j->refused = (ss_refused){.file = command->arguments[0], .done = "judged", .list.limit = 10000};
-    bool good = read_given(j, &err) && open_file(j, &err);
-    if (good) (j->options->json ? begin_json : start_tables)(j);
-    good = good && judge_all(j, &err);
+    j->refused = (ss_refused){.file = path, .done = "judged", .list.limit = 10000};
+
+    // What is wrong with one frame does not stop the others.
+    int first = 0, end = 0;
+    bool good = begin(j, &err) && ss_choose_frames(j->file, path, j->options->frame, &first, &end, &err);
+    ss_progress_line progress = ss_progress_line_begin(command);
+    for (int i = first; good && i < end && !ss_sandbox_interrupted(); i++) {
+        char place[256];
+        ss_bpmd_frame_path(j->file, i, place, sizeof place);
+        if (!judge_frame(j, i, place, &err)) {
+            good = err.code == SS_ERROR_INPUT;
+            if (good) ss_refuse(&j->refused, place, &err);
+        }
+        ss_progress_line_show(&progress, "judging frame", i - first + 1, end - first);
+        if (!ss_out_drain(command->out)) break;
+    }
+    ss_progress_line_end(&progress);
     if (good && j->options->result && j->solver_count == 0 && !j->refused.exit_code)
-        good = ss_fail(&err, SS_ERROR_INPUT, "%s: no frame has a result '%s'", command->arguments[0],
-                       j->options->result);
-    if (good && !ss_sandbox_interrupted()) {
+        good = ss_fail(&err, SS_ERROR_INPUT, "%s: no frame has a result '%s'", path, j->options->result);
+
+    bool told = good && !ss_sandbox_interrupted();
+    if (told) {
         (j->options->json ? end_json : print_text)(j);
         ss_tally_say(command, "repaired", &j->tally, SS_FINDING_REPAIR);
         ss_tally_say(command, "warning", &j->tally, SS_FINDING_WARNING);
-        say_assumptions(j);
     }
-    int code = good ? exit_code(j) : ss_report(&err);
+
+    // Rules that are not known are a question to the user, with what hangs on the answer.
+    int incomplete = j->solver_count == 0;
+    for (int i = 0; i < j->solver_count; i++) {
+        solver_summary *s = &j->solvers[i];
+        incomplete += s->incomplete;
+        if (!told || !s->from[ASSUMED]) continue;
+        ss_text others = {0};
+        for (int t = 1; t < TREATMENTS; t++)
+            ss_text_appendf(&others, "; with %s, %.3g J", treatments[t], median_of(&s->assumed[t]));
+        ss_command_say(
+            command,
+            "note: the file stores no rules for %s; assuming %s, the median energy error is %.3g J%s; "
+            "set the rules with --with",
+            s->name, ss_text_get(&s->rules), median_of(&s->energy), ss_text_get(&others));
+        ss_text_free(&others);
+    }
+    int code = !good                  ? ss_report(&err)
+               : j->refused.exit_code ? j->refused.exit_code
+               : incomplete           ? SS_EXIT_FOUND
+                                      : SS_EXIT_DONE;
     free_judging(j);
     ss_release(j);
     return code;

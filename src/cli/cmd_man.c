@@ -34,17 +34,6 @@ static void line(ss_text *text, const char *words)
     ss_text_append(text, "\n");
 }
 
-static void paragraphs(ss_text *text, const char *words)
-{
-    while (*words) {
-        const char *gap = strstr(words, "\n\n");
-        size_t length = gap ? (size_t)(gap - words) : strlen(words);
-        escape(text, words, length);
-        ss_text_append(text, gap ? "\n.PP\n" : "\n");
-        words += length + (gap ? 2 : 0);
-    }
-}
-
 /* ".TP", a bold tag, and what it means. */
 static void tagged(ss_text *text, const char *tag, const char *words)
 {
@@ -63,48 +52,18 @@ static void option_entry(ss_text *text, const ss_option *option)
     ss_text_free(&words);
 }
 
-static bool has_table(const ss_verb *verb, const ss_option *table)
-{
-    for (const ss_option_group *group = verb->groups; group->table; group++)
-        if (group->table == table) return true;
-    return false;
-}
-
-static const ss_verb *first_with(const ss_option *table)
-{
-    const ss_verb *const *verb = ss_verbs;
-    while (!has_table(*verb, table)) verb++;
-    return *verb;
-}
-
-static bool is_shared(const ss_option *table)
+/* How many verbs have the table, and which is the first. */
+static int count_users(const ss_option *table, const ss_verb **first)
 {
     int users = 0;
-    for (const ss_verb *const *verb = ss_verbs; *verb; verb++) users += has_table(*verb, table);
-    return users > 1;
-}
-
-/* Options that several verbs understand are explained once. */
-static void shared_options(ss_text *text)
-{
     for (const ss_verb *const *verb = ss_verbs; *verb; verb++)
         for (const ss_option_group *group = (*verb)->groups; group->table; group++) {
-            if (!is_shared(group->table) || first_with(group->table) != *verb) continue;
-            if (group->title) ss_text_appendf(text, ".SS %s\n", group->title);
-            for (const ss_option *option = group->table; option->name; option++) option_entry(text, option);
+            if (group->table != table) continue;
+            if (users == 0) *first = *verb;
+            users++;
+            break;
         }
-}
-
-/* "Also: the options under Reading, Common options." */
-static void point_to_shared(ss_text *text, const ss_verb *verb)
-{
-    const char *separator = ".PP\nSee also ";
-    for (const ss_option_group *group = verb->groups; group->table; group++) {
-        if (!is_shared(group->table) || !group->title) continue;
-        ss_text_appendf(text, "%s%s", separator, group->title);
-        separator = " and ";
-    }
-    ss_text_append(text, ".\n");
+    return users;
 }
 
 static void verb_section(ss_text *text, const ss_verb *verb)
@@ -112,11 +71,28 @@ static void verb_section(ss_text *text, const ss_verb *verb)
     ss_text_appendf(text, ".SS stickslip %s", verb->name);
     ss_text_append(text, *verb->arguments ? " " : "");
     line(text, verb->arguments);
-    paragraphs(text, verb->description);
+    for (const char *words = verb->description; *words;) {
+        const char *gap = strstr(words, "\n\n");
+        size_t length = gap ? (size_t)(gap - words) : strlen(words);
+        escape(text, words, length);
+        ss_text_append(text, gap ? "\n.PP\n" : "\n");
+        words += length + (gap ? 2 : 0);
+    }
+
+    // Options of its own, then "See also Reading and Common options" for those it shares.
+    const ss_verb *first;
+    const char *separator = ".PP\nSee also ";
     for (const ss_option_group *group = verb->groups; group->table; group++)
-        for (const ss_option *option = group->table; option->name && !is_shared(group->table); option++)
+        for (const ss_option *option = group->table; option->name && count_users(group->table, &first) == 1;
+             option++)
             option_entry(text, option);
-    point_to_shared(text, verb);
+    for (const ss_option_group *group = verb->groups; group->table; group++) {
+        if (count_users(group->table, &first) == 1 || !group->title) continue;
+        ss_text_appendf(text, "%s%s", separator, group->title);
+        separator = " and ";
+    }
+    ss_text_append(text, ".\n");
+
     ss_text_append(text, ".PP\nExamples:\n");
     for (const ss_example *example = verb->examples; example->command; example++) {
         ss_text head = {0};
@@ -148,8 +124,16 @@ static int run_man(const ss_command *command)
          "-- ends the options.");
     ss_text_append(text, ".SH VERBS\n");
     for (const ss_verb *const *verb = ss_verbs; *verb; verb++) verb_section(text, *verb);
+
+    // Options that several verbs understand are explained once, where the first of them has them.
     ss_text_append(text, ".SH SHARED OPTIONS\n");
-    shared_options(text);
+    const ss_verb *first;
+    for (const ss_verb *const *verb = ss_verbs; *verb; verb++)
+        for (const ss_option_group *group = (*verb)->groups; group->table; group++) {
+            if (count_users(group->table, &first) == 1 || first != *verb) continue;
+            if (group->title) ss_text_appendf(text, ".SS %s\n", group->title);
+            for (const ss_option *option = group->table; option->name; option++) option_entry(text, option);
+        }
     meanings(text, "EXIT STATUS", ss_exit_meanings);
     meanings(text, "ENVIRONMENT", ss_environment_meanings);
     return SS_EXIT_DONE;

@@ -9,88 +9,63 @@ typedef struct merge_options {
     bool json;
 } merge_options;
 
-typedef struct report {
-    const ss_command *command;
-    ss_json json;
-    int differing; /* over all files */
-} report;
-
-static void put_file(report *r, const char *file, int added, int there, int differing, const char *which)
-{
-    ss_json *json = &r->json;
-    ss_json_begin_object(json);
-    ss_json_key(json, "file"), ss_json_string(json, file);
-    ss_json_key(json, "added"), ss_json_integer(json, added);
-    ss_json_key(json, "already_there"), ss_json_integer(json, there);
-    ss_json_key(json, "differing"), ss_json_integer(json, differing);
-    ss_json_key(json, "first_differing"), ss_json_string(json, differing ? which : NULL);
-    ss_json_end_object(json);
-}
-
-static void print_file(report *r, const char *file, int added, int there, int differing, const char *which)
-{
-    ss_text *text = &r->command->out->text;
-    ss_text_append_clean(text, file);
-    ss_text_appendf(text, ": %d added, %d already present, %d differing\n", added, there, differing);
-    if (!differing) return;
-    ss_text_append(text, "  first: ");
-    ss_text_append_clean(text, which);
-    ss_text_append(text, "\n");
-}
-
-static bool merge_file(report *r, ss_ledger *into, const char *file, ss_error *err)
-{
-    int added, there, differing;
-    char which[1000];
-    if (!ss_ledger_merge(into, file, &added, &there, &differing, which, sizeof which, err)) return false;
-    const merge_options *options = r->command->options;
-    (options->json ? put_file : print_file)(r, file, added, there, differing, which);
-    r->differing += differing;
-    return true;
-}
-
-/* Nothing is made before every file is known to be a ledger. */
-static bool check_files(const ss_command *command, ss_error *err)
-{
-    for (int i = 1; i < command->argument_count; i++) {
-        ss_ledger *ledger = ss_ledger_read(command->arguments[i], err);
-        if (!ledger) return false;
-        ss_ledger_close(ledger);
-    }
-    return true;
-}
-
-static bool merge_all(report *r, ss_error *err)
-{
-    const ss_command *command = r->command;
-    if (!check_files(command, err)) return false;
-    ss_ledger *into = ss_ledger_open(command->arguments[0], err);
-    bool good = into != NULL;
-    for (int i = 1; good && i < command->argument_count; i++)
-        good = merge_file(r, into, command->arguments[i], err);
-    ss_ledger_close(into);
-    return good;
-}
-
 static int run_merge(const ss_command *command)
 {
     const merge_options *options = command->options;
-    report r = {.command = command, .json = {.text = &command->out->text}};
+    ss_text *text = &command->out->text;
+    ss_json json = {.text = text};
     ss_error err = {0};
     if (options->json) {
-        ss_json_begin_object(&r.json);
-        ss_json_key(&r.json, "ledger"), ss_json_string(&r.json, command->arguments[0]);
-        ss_json_key(&r.json, "files");
-        ss_json_begin_array(&r.json);
+        ss_json_begin_object(&json);
+        ss_json_key(&json, "ledger"), ss_json_string(&json, command->arguments[0]);
+        ss_json_key(&json, "files");
+        ss_json_begin_array(&json);
     }
-    bool good = merge_all(&r, &err);
+
+    // Nothing is made before every file is known to be a ledger.
+    bool good = true;
+    for (int i = 1; good && i < command->argument_count; i++) {
+        ss_ledger *ledger = ss_ledger_read(command->arguments[i], &err);
+        good = ledger != NULL;
+        ss_ledger_close(ledger);
+    }
+    ss_ledger *into = good ? ss_ledger_open(command->arguments[0], &err) : NULL;
+    good = into != NULL;
+
+    int all_differing = 0;
+    for (int i = 1; good && i < command->argument_count; i++) {
+        const char *file = command->arguments[i];
+        int added, there, differing;
+        char which[1000];
+        good = ss_ledger_merge(into, file, &added, &there, &differing, which, sizeof which, &err);
+        if (!good) break;
+        all_differing += differing;
+        if (options->json) {
+            ss_json_begin_object(&json);
+            ss_json_key(&json, "file"), ss_json_string(&json, file);
+            ss_json_key(&json, "added"), ss_json_integer(&json, added);
+            ss_json_key(&json, "already_there"), ss_json_integer(&json, there);
+            ss_json_key(&json, "differing"), ss_json_integer(&json, differing);
+            ss_json_key(&json, "first_differing"), ss_json_string(&json, differing ? which : NULL);
+            ss_json_end_object(&json);
+            continue;
+        }
+        ss_text_append_clean(text, file);
+        ss_text_appendf(text, ": %d added, %d already present, %d differing\n", added, there, differing);
+        if (!differing) continue;
+        ss_text_append(text, "  first: ");
+        ss_text_append_clean(text, which);
+        ss_text_append(text, "\n");
+    }
+    ss_ledger_close(into);
+
     if (options->json) {
-        ss_json_end_array(&r.json);
-        ss_json_end_object(&r.json);
-        ss_text_append(r.json.text, "\n");
+        ss_json_end_array(&json);
+        ss_json_end_object(&json);
+        ss_text_append(text, "\n");
     }
     if (!good) return ss_report(&err);
-    return r.differing ? SS_EXIT_FOUND : SS_EXIT_DONE;
+    return all_differing ? SS_EXIT_FOUND : SS_EXIT_DONE;
 }
 
 static const ss_option table[] = {{.name = "json",

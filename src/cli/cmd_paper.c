@@ -35,8 +35,13 @@ static int number_of(const ss_paper_report *report, int value)
     return number;
 }
 
-static void print_values(ss_out *out, const ss_paper_report *report)
+static void print_report(ss_out *out, const ss_paper *paper, const ss_paper_report *report)
 {
+    ss_describe_title(out, paper->id, paper->title);
+    ss_describe_item(out, "from", paper->reference);
+    ss_describe_item(out, "what", paper->about);
+    ss_text_append(&out->text, "\n");
+
     ss_table table = {.columns = 6, .left = 1};
     static const char *const heads[] = {"", "printed", "ours", "unit", "verdict", "note"};
     for (int i = 0; i < table.columns; i++) ss_table_add(&table, "%s", heads[i]);
@@ -54,23 +59,16 @@ static void print_values(ss_out *out, const ss_paper_report *report)
     }
     ss_table_print(&table, out);
     ss_text_append(&out->text, "\n");
+
+    // Each note once, under its number.
     for (int i = 0, last = 0; i < report->value_count; i++) {
-        int number = report->values[i].note ? number_of(report, i) : 0;
+        const char *note = report->values[i].note;
+        int number = note ? number_of(report, i) : 0;
         if (number <= last) continue;
         ss_text_appendf(&out->text, "  %2d  ", number);
-        ss_text_wrap(&out->text, report->values[i].note, strlen(report->values[i].note), 6, 6,
-                     ss_out_line(out));
+        ss_text_wrap(&out->text, note, strlen(note), 6, 6, ss_out_line(out));
         last = number;
     }
-}
-
-static void print_report(ss_out *out, const ss_paper *paper, const ss_paper_report *report)
-{
-    ss_describe_title(out, paper->id, paper->title);
-    ss_describe_item(out, "from", paper->reference);
-    ss_describe_item(out, "what", paper->about);
-    ss_text_append(&out->text, "\n");
-    print_values(out, report);
     for (int i = 0; i < report->file_count; i++)
         ss_text_appendf(&out->text, "%s  %s/%s\n", i == 0 ? "\n" : "", report->directory, report->files[i]);
     ss_text_appendf(&out->text, "\n%s%s%s\n\n",
@@ -94,18 +92,6 @@ static void print_list(ss_out *out)
 
 /* ---- JSON -------------------------------------------------------------------------------- */
 
-static void put_value(ss_json *json, const ss_paper_value *value)
-{
-    ss_json_begin_object(json);
-    ss_json_member_text(json, "name", value->name);
-    ss_json_member_text(json, "unit", value->unit);
-    ss_json_member_text(json, "printed", value->printed);
-    ss_json_key(json, "ours"), ss_json_real(json, value->ours);
-    ss_json_member_text(json, "verdict", ss_verdict_name(value->verdict));
-    ss_json_member_text(json, "note", value->note);
-    ss_json_end_object(json);
-}
-
 static void put_report(ss_json *json, const ss_paper *paper, const ss_paper_report *report,
                        const char *message)
 {
@@ -128,7 +114,17 @@ static void put_report(ss_json *json, const ss_paper *paper, const ss_paper_repo
     ss_json_end_object(json);
     ss_json_key(json, "values");
     ss_json_begin_array(json);
-    for (int i = 0; i < report->value_count; i++) put_value(json, &report->values[i]);
+    for (int i = 0; i < report->value_count; i++) {
+        const ss_paper_value *value = &report->values[i];
+        ss_json_begin_object(json);
+        ss_json_member_text(json, "name", value->name);
+        ss_json_member_text(json, "unit", value->unit);
+        ss_json_member_text(json, "printed", value->printed);
+        ss_json_key(json, "ours"), ss_json_real(json, value->ours);
+        ss_json_member_text(json, "verdict", ss_verdict_name(value->verdict));
+        ss_json_member_text(json, "note", value->note);
+        ss_json_end_object(json);
+    }
     ss_json_end_array(json);
     ss_json_key(json, "files");
     ss_json_begin_array(json);
@@ -142,22 +138,6 @@ static void put_report(ss_json *json, const ss_paper *paper, const ss_paper_repo
 static bool is_wanted(const ss_command *command, const ss_paper *paper)
 {
     return strcmp(command->arguments[0], "all") == 0 || strcmp(command->arguments[0], paper->id) == 0;
-}
-
-static bool check_id(const ss_command *command, ss_error *err)
-{
-    ss_unknown unknown = ss_unknown_start("experiment", command->arguments[0]);
-    for (const ss_paper *const *paper = ss_papers; *paper; paper++) {
-        if (is_wanted(command, *paper)) return true;
-        ss_unknown_offer(&unknown, (*paper)->id);
-    }
-    return ss_unknown_fail(&unknown, err) || ss_fail_in(err, "paper");
-}
-
-static bool make_directory(const char *path, ss_error *err)
-{
-    if (!path || mkdir(path, 0777) == 0 || errno == EEXIST) return true;
-    return ss_fail(err, SS_ERROR_RESOURCES, "%s: cannot make the directory: %s", path, strerror(errno));
 }
 
 typedef struct study_line {
@@ -184,8 +164,22 @@ static int run_paper(const ss_command *command)
         print_list(command->out);
         return code;
     }
-    if (!check_id(command, &err) || !make_directory(options->output, &err)) return ss_report(&err);
-    while (ss_papers[count]) count++;
+    bool known = false;
+    ss_unknown unknown = ss_unknown_start("experiment", command->arguments[0]);
+    for (; ss_papers[count]; count++) {
+        known |= is_wanted(command, ss_papers[count]);
+        ss_unknown_offer(&unknown, ss_papers[count]->id);
+    }
+    if (!known) {
+        ss_unknown_fail(&unknown, &err);
+        ss_fail_in(&err, "paper");
+        return ss_report(&err);
+    }
+    if (options->output && mkdir(options->output, 0777) != 0 && errno != EEXIST) {
+        ss_fail(&err, SS_ERROR_RESOURCES, "%s: cannot make the directory: %s", options->output,
+                strerror(errno));
+        return ss_report(&err);
+    }
     ss_paper_report **reports = ss_allocate((size_t)count, sizeof *reports);
     char(*messages)[sizeof err.message] = ss_allocate((size_t)count, sizeof *messages);
     const char **reasons = ss_allocate((size_t)count, sizeof *reasons);

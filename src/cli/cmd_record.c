@@ -59,35 +59,35 @@ static bool find_recorder(const engine *e, char *path, size_t size, ss_error *er
                    e->title, e->title);
 }
 
-static void become(const ss_command *command, const char *recorder, int channel, int failed)
-{
-    const ss_record_options *options = command->options;
-    char **words = malloc(((size_t)command->argument_count + 1) * sizeof *words);
-    char text[128], preload[2 * PATH_MAX];
-    const char *others = getenv("LD_PRELOAD");
-    snprintf(text, sizeof text, "%d:%d:%d:%d", channel, options->first, options->every, options->last);
-    snprintf(preload, sizeof preload, "%s%s%s", recorder, others && *others ? ":" : "", others ? others : "");
-    if (words && setenv("STICKSLIP_RECORD", text, 1) == 0 && setenv("LD_PRELOAD", preload, 1) == 0) {
-        for (int i = 0; i < command->argument_count; i++) words[i] = (char *)(uintptr_t)command->arguments[i];
-        words[command->argument_count] = NULL;
-        execvp(words[0], words);
-    }
-    int why = errno;
-    ssize_t ignored = write(failed, &why, sizeof why);
-    _exit(ignored < 0 ? 126 : 127);
-}
-
-/* The child; -1 with err. */
+/* The child, which becomes the program; -1 with err. */
 static pid_t start(const ss_command *command, const char *recorder, int channel, ss_error *err)
 {
-    int failed[2];
+    const ss_record_options *options = command->options;
+    int failed[2], count = command->argument_count;
     if (pipe(failed) != 0) {
         ss_fail(err, SS_ERROR_RESOURCES, "no pipe: %s", strerror(errno));
         return -1;
     }
     fcntl(failed[1], F_SETFD, FD_CLOEXEC);
     pid_t child = fork();
-    if (child == 0) become(command, recorder, channel, failed[1]);
+    if (child == 0) {
+        char **words = malloc(((size_t)count + 1) * sizeof *words);
+        char text[128], preload[2 * PATH_MAX];
+        const char *others = getenv("LD_PRELOAD");
+        snprintf(text, sizeof text, "%d:%d:%d:%d", channel, options->first, options->every, options->last);
+        snprintf(preload, sizeof preload, "%s%s%s", recorder, others && *others ? ":" : "",
+                 others ? others : "");
+        if (words && setenv("STICKSLIP_RECORD", text, 1) == 0 && setenv("LD_PRELOAD", preload, 1) == 0) {
+            for (int i = 0; i < count; i++) words[i] = (char *)(uintptr_t)command->arguments[i];
+            words[count] = NULL;
+            execvp(words[0], words);
+        }
+        int why = errno;
+        ssize_t ignored = write(failed[1], &why, sizeof why);
+        _exit(ignored < 0 ? 126 : 127);
+    }
+
+    // The pipe closes with exec; what comes out of it is the reason why there was none.
     close(failed[1]);
     int why = 0;
     ssize_t said = child < 0 ? 0 : read(failed[0], &why, sizeof why);
@@ -131,33 +131,30 @@ static bool receive_all(ss_incoming *in, ss_channel *channel, pid_t program, int
     }
 }
 
-/* Does the file of the program contain the text? */
-static bool contains(const char *program, const char *text)
-{
-    int file = open(program, O_RDONLY | O_CLOEXEC);
-    struct stat about;
-    bool found = false;
-    if (file >= 0 && fstat(file, &about) == 0 && about.st_size > 0) {
-        void *bytes = mmap(NULL, (size_t)about.st_size, PROT_READ, MAP_PRIVATE, file, 0);
-        if (bytes != MAP_FAILED) {
-            found = memmem(bytes, (size_t)about.st_size, text, strlen(text)) != NULL;
-            munmap(bytes, (size_t)about.st_size);
-        }
-    }
-    if (file >= 0) close(file);
-    return found;
-}
-
 static void explain_nothing(const ss_incoming *r, ss_error *err)
 {
     const engine *e = &engines[r->options->engine];
     const char *program = r->command->arguments[0];
+
+    // An engine that is linked statically leaves its texts in the file of the program.
+    int file = open(program, O_RDONLY | O_CLOEXEC);
+    struct stat about;
+    bool is_static = false;
+    if (file >= 0 && fstat(file, &about) == 0 && about.st_size > 0) {
+        void *bytes = mmap(NULL, (size_t)about.st_size, PROT_READ, MAP_PRIVATE, file, 0);
+        if (bytes != MAP_FAILED) {
+            is_static = memmem(bytes, (size_t)about.st_size, e->signature, strlen(e->signature)) != NULL;
+            munmap(bytes, (size_t)about.st_size);
+        }
+    }
+    if (file >= 0) close(file);
+
     if (r->refusal[0])
         ss_fail(err, SS_ERROR_INPUT, "%s: not recorded: %s", program, r->refusal);
     else if (r->steps > 0)
         ss_fail(err, SS_ERROR_INPUT, "%s: none of its %lld steps was to be recorded (--first, --last)",
                 program, (long long)r->steps);
-    else if (!r->loaded && contains(program, e->signature))
+    else if (!r->loaded && is_static)
         ss_fail(
             err, SS_ERROR_INPUT,
             "%s: not recorded: %s is linked into the program statically; link its shared library, or call "
@@ -169,34 +166,6 @@ static void explain_nothing(const ss_incoming *r, ss_error *err)
     else
         ss_fail(err, SS_ERROR_INPUT, "%s: not recorded: it loaded %s but never called %s", program, e->title,
                 e->step);
-}
-
-/* "was ended by signal 11 (Segmentation fault)"; "" if the program ended well. */
-static void describe_end(int status, char *text, size_t size)
-{
-    text[0] = '\0';
-    if (WIFSIGNALED(status))
-        snprintf(text, size, "was ended by signal %d (%s)", WTERMSIG(status), strsignal(WTERMSIG(status)));
-    else if (WEXITSTATUS(status) != 0)
-        snprintf(text, size, "ended with exit code %d", WEXITSTATUS(status));
-}
-
-static bool was_asked_to_end(int status)
-{
-    int number = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
-    return number == SIGINT || number == SIGTERM || number == SIGHUP;
-}
-
-static void say_what_was_recorded(const ss_incoming *in)
-{
-    const char *path = in->options->output;
-    if (in->options->recording.ring == 0)
-        ss_command_say(in->command, "recorded %d frames in %s", in->recorded, path);
-    else if (in->trips == 0)
-        ss_command_say(in->command, "the flight recorder did not trip: %s was not written", path);
-    else
-        ss_command_say(in->command, "the flight recorder tripped %d %s: frames in %s", in->trips,
-                       in->trips == 1 ? "time" : "times", path);
 }
 
 static int run_record(const ss_command *command)
@@ -234,6 +203,8 @@ static int run_record(const ss_command *command)
     running = (sig_atomic_t)program;
     signal(SIGTERM, pass_on);
     signal(SIGHUP, pass_on);
+
+    // One thread writes, this one takes messages from the channel.
     in.writer = ss_writer_open(options->output, SS_LAYOUT_CANONICAL, false, &in.trouble);
     if (in.writer && !ss_writer_configure(in.writer, &options->recording, &in.trouble)) {
         ss_writer_discard(in.writer);
@@ -253,12 +224,26 @@ static int run_record(const ss_command *command)
     if (!whole && in.trouble.code == SS_OK)
         ss_fail(&in.trouble, SS_ERROR_INPUT, "what the recorder sent is damaged, or memory is short");
 
-    char end[200], crash[220];
-    describe_end(status, end, sizeof end);
+    // How it ended: "was ended by signal 11 (Segmentation fault)"; "" if it ended well. A flight recorder
+    // writes after a crash, not when the user wanted the end.
+    char end[200] = "", crash[220];
+    int cause = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+    bool was_asked = cause == SIGINT || cause == SIGTERM || cause == SIGHUP;
+    if (cause)
+        snprintf(end, sizeof end, "was ended by signal %d (%s)", cause, strsignal(cause));
+    else if (WEXITSTATUS(status) != 0)
+        snprintf(end, sizeof end, "ended with exit code %d", WEXITSTATUS(status));
     snprintf(crash, sizeof crash, "the program %s", end);
-    bool kept = ss_incoming_end(&in, end[0] && !was_asked_to_end(status) ? crash : NULL);
+    bool kept = ss_incoming_end(&in, end[0] && !was_asked ? crash : NULL);
+
     if (end[0]) fprintf(stderr, "stickslip: %s %s\n", command->arguments[0], end);
-    if (kept) say_what_was_recorded(&in);
+    if (kept && options->recording.ring == 0)
+        ss_command_say(command, "recorded %d frames in %s", in.recorded, options->output);
+    else if (kept && in.trips == 0)
+        ss_command_say(command, "the flight recorder did not trip: %s was not written", options->output);
+    else if (kept)
+        ss_command_say(command, "the flight recorder tripped %d %s: frames in %s", in.trips,
+                       in.trips == 1 ? "time" : "times", options->output);
     if (in.faulty > 0)
         fprintf(stderr, "stickslip: %d %s left out; the first one at %s\n", in.faulty,
                 in.faulty == 1 ? "step was" : "steps were", in.fault.message);

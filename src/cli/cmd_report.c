@@ -43,8 +43,13 @@ static bool add_tolerance(ss_statistics_options *by, double tolerance, ss_error 
            ss_fail(err, SS_ERROR_USAGE, "report: --tolerance: expected at most %d values", most);
 }
 
-static bool read_tolerances(const ss_option_list *list, ss_statistics_options *by, ss_error *err)
+/* What is said here comes before what the campaign asked for. */
+static bool choose_tolerances(const report_options *options, const ss_results *results,
+                              ss_statistics_options *by, ss_error *err)
 {
+    const ss_option_list *list = &options->tolerances;
+    *by = ss_statistics_defaults();
+    double usual = by->tolerances[by->main_tolerance];
     if (list->count > 0) by->tolerance_count = 0;
     for (int i = 0; i < list->count; i++) {
         double tolerance;
@@ -55,34 +60,22 @@ static bool read_tolerances(const ss_option_list *list, ss_statistics_options *b
                            list->items[i]);
         if (!add_tolerance(by, tolerance, err)) return false;
     }
-    return true;
-}
 
-static bool read_measure(const char *name, ss_statistics_options *by, ss_error *err)
-{
-    if (!name) return true;
-    by->measure = ss_metric_index(name);
-    if (by->measure >= 0) return true;
-    ss_nearest nearest = ss_nearest_start(name);
-    for (int i = 0; i < ss_metric_count(); i++) ss_nearest_offer(&nearest, ss_metric_at(i)->name);
-    return ss_fail(err, SS_ERROR_USAGE, "report: --measure %s: unknown metric%s%s; see stickslip metrics",
-                   name, nearest.best ? "; did you mean " : "", nearest.best ? nearest.best : "");
-}
+    const char *measure = options->measure;
+    if (measure) by->measure = ss_metric_index(measure);
+    if (by->measure < 0) {
+        ss_nearest nearest = ss_nearest_start(measure);
+        for (int i = 0; i < ss_metric_count(); i++) ss_nearest_offer(&nearest, ss_metric_at(i)->name);
+        return ss_fail(err, SS_ERROR_USAGE, "report: --measure %s: unknown metric%s%s; see stickslip metrics",
+                       measure, nearest.best ? "; did you mean " : "", nearest.best ? nearest.best : "");
+    }
 
-/* What is said here comes before what the campaign asked for. */
-static bool choose_tolerances(const report_options *options, const ss_results *results,
-                              ss_statistics_options *by, ss_error *err)
-{
-    *by = ss_statistics_defaults();
-    double usual = by->tolerances[by->main_tolerance];
-    if (!read_tolerances(&options->tolerances, by, err) || !read_measure(options->measure, by, err))
-        return false;
+    // Of tolerances that were listed none is added but by --main.
     double asked = ss_statistics_asked_tolerance(results, by->measure);
     double wanted = options->main > 0.0 ? options->main : asked > 0.0 ? asked : usual;
-    // of tolerances that were listed none is added but by --main
-    bool is_new = options->main > 0.0 || options->tolerances.count == 0;
+    bool is_new = options->main > 0.0 || list->count == 0;
     if (is_new && !add_tolerance(by, wanted, err)) return false;
-    if (options->tolerances.count == 0) ss_statistics_add_rungs(by, results); // those for which there is room
+    if (list->count == 0) ss_statistics_add_rungs(by, results); // those for which there is room
     by->whole_call = options->whole_call;
     by->main_tolerance = ss_statistics_nearest_tolerance(by, wanted);
     return true;
@@ -96,33 +89,29 @@ static const char *name_of(const char *path)
     return slash ? slash + 1 : path;
 }
 
-static bool write_page(const report_options *options, ss_report_options *how, const ss_results *results,
-                       const ss_statistics *statistics, ss_error *err)
-{
-    ss_text object = {0}, blocks = {0};
-    how->inside_html = true;
-    ss_report_json(results, statistics, how, &object);
-    ss_page_block(&blocks, "application/json", "report", ss_text_get(&object), object.length);
-    blocks.out_of_memory |= object.out_of_memory;
-    ss_text_free(&object);
-    bool good = ss_page_write(&ss_page_report, &blocks, options->output, err);
-    ss_text_free(&blocks);
-    return good;
-}
-
-/* All numbers, or what to cite. */
-static bool write_text(const report_options *options, ss_report_format format, const ss_report_options *how,
-                       const ss_results *results, const ss_statistics *statistics, ss_error *err)
+/* The page, all numbers, or what to cite. */
+static bool write_all(const report_options *options, ss_report_format format, ss_report_options *how,
+                      const ss_results *results, const ss_statistics *statistics, ss_error *err)
 {
     ss_text text = {0};
+    how->inside_html = format == SS_REPORT_HTML;
     if (format == SS_REPORT_BIB)
         ss_references_bibtex(results, statistics, &text);
-    else {
+    else
         ss_report_json(results, statistics, how, &text);
-        ss_text_append(&text, "\n");
+
+    bool good;
+    if (format == SS_REPORT_HTML) {
+        ss_text blocks = {0};
+        ss_page_block(&blocks, "application/json", "report", ss_text_get(&text), text.length);
+        blocks.out_of_memory |= text.out_of_memory;
+        good = ss_page_write(&ss_page_report, &blocks, options->output, err);
+        ss_text_free(&blocks);
+    } else {
+        if (format != SS_REPORT_BIB) ss_text_append(&text, "\n");
+        good = text.out_of_memory ? ss_fail(err, SS_ERROR_RESOURCES, "%s: out of memory", options->output)
+                                  : ss_file_replace(options->output, ss_text_get(&text), text.length, err);
     }
-    bool good = text.out_of_memory ? ss_fail(err, SS_ERROR_RESOURCES, "%s: out of memory", options->output)
-                                   : ss_file_replace(options->output, ss_text_get(&text), text.length, err);
     ss_text_free(&text);
     return good;
 }
@@ -160,9 +149,7 @@ static bool show(const ss_command *command, const report_target *target, const s
             .results = results, .statistics = statistics, .ledger = name_of(command->arguments[0])};
         good = target->figure ? ss_figure_write(target->figure, &options->figure, &request, target->format,
                                                 options->output, err)
-               : target->format != SS_REPORT_HTML
-                   ? write_text(options, target->format, &how, results, statistics, err)
-                   : write_page(options, &how, results, statistics, err);
+                              : write_all(options, target->format, &how, results, statistics, err);
         if (good) ss_command_say(command, "wrote %s", options->output);
         how.inside_html = false;
     }
@@ -179,14 +166,6 @@ static bool show(const ss_command *command, const report_target *target, const s
 }
 
 /* ---- the verb ---------------------------------------------------------------------------------------- */
-
-static bool load(const char *path, ss_results *results, ss_error *err)
-{
-    ss_ledger *ledger = ss_ledger_read(path, err);
-    bool good = ledger && ss_ledger_load(ledger, results, err);
-    ss_ledger_close(ledger);
-    return good;
-}
 
 /* What can be said without the ledger. */
 static bool check_options(const ss_command *command, report_target *target, ss_error *err)
@@ -216,10 +195,13 @@ static int run_report(const ss_command *command)
     ss_statistics statistics = {0};
     ss_results results = {0};
     ss_error err = {0};
-    bool good = check_options(command, &target, &err) && load(command->arguments[0], &results, &err) &&
-                choose_tolerances(options, &results, &by, &err) &&
-                ss_statistics_make(&results, &by, &statistics, &err) &&
-                show(command, &target, &results, &statistics, &err);
+    ss_ledger *ledger =
+        check_options(command, &target, &err) ? ss_ledger_read(command->arguments[0], &err) : NULL;
+    bool good = ledger && ss_ledger_load(ledger, &results, &err);
+    ss_ledger_close(ledger);
+    good = good && choose_tolerances(options, &results, &by, &err) &&
+           ss_statistics_make(&results, &by, &statistics, &err) &&
+           show(command, &target, &results, &statistics, &err);
     ss_statistics_free(&statistics);
     ss_results_free(&results);
     return good ? SS_EXIT_DONE : ss_report(&err);

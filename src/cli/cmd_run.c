@@ -11,51 +11,6 @@
 
 enum { PICTURE_WIDTH = 720, PICTURE_HEIGHT = 480 };
 
-/* ---- progress ------------------------------------------------------------------------------------- */
-
-static void show(ss_progress_line *progress, const ss_running *run)
-{
-    int64_t done = ss_sim_steps(run->sim);
-    if (!ss_progress_line_is_due(progress, done)) return;
-    char facts[160];
-    ss_sim_report r = ss_sim_last(run->sim);
-    snprintf(facts, sizeof facts, "%d contacts, %d it, overlap %.2g m, energy %.4g J, %.2g ms a step",
-             r.contacts, r.iterations, r.penetration, r.kinetic + r.potential, 1e3 * r.seconds);
-    ss_progress_line_tell(progress, run->scene->name, done, run->steps, facts);
-}
-
-/* ---- the loop ------------------------------------------------------------------------------------- */
-
-static bool step_on(ss_running *run, ss_error *err)
-{
-    ss_progress_line progress = ss_progress_line_begin(run->command);
-    bool good = true;
-    while (good && ss_sim_steps(run->sim) < run->steps && !ss_sandbox_interrupted()) {
-        char doing[64];
-        snprintf(doing, sizeof doing, "in step %lld", (long long)ss_sim_steps(run->sim) + 1);
-        ss_sandbox_doing(doing);
-        good = ss_sim_step(run->sim, err);
-        if (!good) break;
-        ss_summary_step(run);
-        good = ss_recording_step(run, err);
-        show(&progress, run);
-    }
-    ss_sandbox_doing("");
-    ss_progress_line_end(&progress);
-    return good;
-}
-
-static bool draw(const ss_running *run, ss_error *err)
-{
-    if (!run->options->picture) return true;
-    ss_picture picture;
-    if (!ss_picture_draw(run->world, &run->scene->camera, PICTURE_WIDTH, PICTURE_HEIGHT, &picture, err))
-        return false;
-    bool good = ss_picture_write_png(&picture, run->options->picture, err);
-    ss_picture_free(&picture);
-    return good;
-}
-
 /* The scene's world as a model file, for other programs. */
 static bool write_model(const ss_running *run, ss_error *err)
 {
@@ -95,8 +50,28 @@ static int run_run(const ss_command *command)
     ss_error err = {0}, late = {0};
     if (run.options->study) return ss_study_run(command, &err) ? SS_EXIT_DONE : ss_report(&err);
     bool ready = ss_running_build(&run, &err) && write_model(&run, &err) && ss_recording_begin(&run, &err);
+    bool good = ready;
     if (ready) ss_summary_begin(&run);
-    bool good = ready && step_on(&run, &err);
+
+    ss_progress_line progress = ss_progress_line_begin(command);
+    while (good && ss_sim_steps(run.sim) < run.steps && !ss_sandbox_interrupted()) {
+        char doing[64], facts[160];
+        snprintf(doing, sizeof doing, "in step %lld", (long long)ss_sim_steps(run.sim) + 1);
+        ss_sandbox_doing(doing);
+        good = ss_sim_step(run.sim, &err);
+        if (!good) break;
+        ss_summary_step(&run);
+        good = ss_recording_step(&run, &err);
+        if (!ss_progress_line_is_due(&progress, ss_sim_steps(run.sim))) continue;
+        ss_sim_report r = ss_sim_last(run.sim);
+        snprintf(facts, sizeof facts, "%d contacts, %d it, overlap %.2g m, energy %.4g J, %.2g ms a step",
+                 r.contacts, r.iterations, r.penetration, r.kinetic + r.potential, 1e3 * r.seconds);
+        ss_progress_line_tell(&progress, run.scene->name, ss_sim_steps(run.sim), run.steps, facts);
+    }
+    if (ready) ss_sandbox_doing("");
+    ss_progress_line_end(&progress);
+
+    // A failure trips the flight recorder; one while the files are finished is reported if it is the first.
     if (ready && !good && run.writer && !ss_writer_trip(run.writer, err.message, &late)) ss_report(&late);
     bool kept = ready && ss_recording_end(&run, &late);
     if (ready && !kept && good) {
@@ -104,7 +79,15 @@ static int run_run(const ss_command *command)
         good = false;
     }
     if (!ready && run.writer) ss_writer_discard(run.writer);
-    good = good && draw(&run, &err);
+    if (good && run.options->picture) {
+        ss_picture picture;
+        good = ss_picture_draw(run.world, &run.scene->camera, PICTURE_WIDTH, PICTURE_HEIGHT, &picture, &err);
+        if (good) {
+            good = ss_picture_write_png(&picture, run.options->picture, &err);
+            ss_picture_free(&picture);
+        }
+    }
+
     if (ready) ss_summary_print(&run);
     if (ready && ss_sandbox_interrupted()) ss_out_flush(command->out); // the summary of what was done
     if (kept) say_files(&run, good);

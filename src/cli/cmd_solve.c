@@ -5,17 +5,6 @@
 #include <errno.h>
 #include <string.h>
 
-/* What the file system has to say about the trace comes at the end. */
-static bool close_trace(ss_solving *s, ss_error *err)
-{
-    if (!s->trace) return true;
-    bool good = !ferror(s->trace);
-    good &= fclose(s->trace) == 0;
-    s->trace = NULL;
-    return good ||
-           ss_fail(err, SS_ERROR_RESOURCES, "%s: cannot write: %s", s->options->trace, strerror(errno));
-}
-
 /* Lines from `at` on that say the same of other places; before a line comes its place. */
 static int count_equal(const char *at, const char *said, size_t length)
 {
@@ -27,9 +16,53 @@ static int count_equal(const char *at, const char *said, size_t length)
     return count;
 }
 
-/* What is said of several frames is said once. */
-static void say_what_is_wrong(const ss_solving *s)
+/* Names become a method, and the trace is opened. */
+static bool prepare(ss_solving *s, ss_error *err)
 {
+    const ss_solve_options *options = s->options;
+    ss_request request = options->request;
+    ss_text with = {0}, set = {0};
+    if (options->tolerance > 0.0) request.stop = ss_tolerance_rule(options->tolerance, s->tolerance_rule);
+    s->stop = request.stop;
+    if (ss_extension_solver(s->command)) request.solver = ss_extension_solver(s->command);
+    ss_option_list_join(&options->with, &with);
+    ss_option_list_join(&options->set, &set);
+    request.with = ss_text_get(&with);
+    request.set = ss_text_get(&set);
+    request.history = options->trace || options->output || options->every_iteration;
+    if (request.iterations == 0) request.iterations = -1; // on the command line 0 means none
+
+    // A fault in the request is named by the flag it came from.
+    ss_request_fault fault = {0};
+    s->session = ss_session_open(&request, &fault, err);
+    ss_text_free(&with);
+    ss_text_free(&set);
+    if (!s->session) {
+        if (fault.member) ss_fail_in(err, fault.item[0] ? "--%s %s" : "--%s", fault.member, fault.item);
+        return ss_fail_in(err, "solve");
+    }
+    ss_session_watch(s->session, ss_sandbox_cancel());
+
+    if (options->output && !ss_input_check_target(s->command, options->output, err)) return false;
+    if (!options->trace) return true;
+    if (!ss_input_check_target(s->command, options->trace, err)) return false;
+    s->trace = fopen(options->trace, "w");
+    return s->trace ||
+           ss_fail(err, SS_ERROR_RESOURCES, "%s: cannot write: %s", options->trace, strerror(errno));
+}
+
+/* What belongs to standard error, when all is done. */
+static void say_more(const ss_solving *s)
+{
+    const ss_command *command = s->command;
+    ss_tally_say(command, "repaired", &s->tally, SS_FINDING_REPAIR);
+    ss_tally_say(command, "warning", &s->tally, SS_FINDING_WARNING);
+    ss_tally_say(command, "not modelled", &s->tally, SS_FINDING_LOSS);
+    const ss_solver *solver = ss_session_solver(s->session);
+    if (s->options->warm && !(solver->traits & SS_WARM_STARTS))
+        ss_command_say(command, "note: %s does not start from a guess", solver->name);
+
+    // What is wrong with problems that were not solved; what is said of several frames is said once.
     const char *all = ss_text_get(&s->wrong);
     for (const char *at = all; *at; at += strcspn(at, "\n") + 1) {
         const char *said = strstr(at, ": ");
@@ -37,25 +70,15 @@ static void say_what_is_wrong(const ss_solving *s)
         int before = count_equal(all, said, length), from_here = count_equal(at, said, length);
         if (before != from_here) continue; // said already
         if (from_here == 1)
-            ss_command_say(s->command, "%.*s", (int)strcspn(at, "\n"), at);
+            ss_command_say(command, "%.*s", (int)strcspn(at, "\n"), at);
         else
-            ss_command_say(s->command, "%d %ss, first %.*s", from_here, s->thing, (int)strcspn(at, "\n"), at);
+            ss_command_say(command, "%d %ss, first %.*s", from_here, s->thing, (int)strcspn(at, "\n"), at);
     }
     if (s->wrong.length && s->diagnosed > SS_DIAGNOSED_AT_MOST)
-        ss_command_say(s->command, "%d more not solved; stickslip check --problems examines every %s",
+        ss_command_say(command, "%d more not solved; stickslip check --problems examines every %s",
                        s->diagnosed - SS_DIAGNOSED_AT_MOST, s->thing);
-}
 
-static void say_more(const ss_solving *s)
-{
-    ss_tally_say(s->command, "repaired", &s->tally, SS_FINDING_REPAIR);
-    ss_tally_say(s->command, "warning", &s->tally, SS_FINDING_WARNING);
-    ss_tally_say(s->command, "not modelled", &s->tally, SS_FINDING_LOSS);
-    if (s->options->warm && !(ss_session_solver(s->session)->traits & SS_WARM_STARTS))
-        ss_command_say(s->command, "note: %s does not start from a guess",
-                       ss_session_solver(s->session)->name);
-    say_what_is_wrong(s);
-    if (s->options->output && s->count > 0) ss_command_say(s->command, "wrote %s", s->options->output);
+    if (s->options->output && s->count > 0) ss_command_say(command, "wrote %s", s->options->output);
 }
 
 static int run_solve(const ss_command *command)
@@ -64,13 +87,30 @@ static int run_solve(const ss_command *command)
     ss_error err = {0};
     ss_format format = SS_FORMAT_BPMD;
     s.refused = (ss_refused){.file = s.in, .done = "solved", .list.limit = 10000};
-    bool good = ss_solving_prepare(&s, &err) && ss_format_of_file(s.in, &format, &err) &&
+    bool good = prepare(&s, &err) && ss_format_of_file(s.in, &format, &err) &&
                 (format == SS_FORMAT_BPMD ? ss_solve_frames : ss_solve_problem)(&s, &err);
     if (s.begun && !ss_sandbox_interrupted()) ss_solving_end(&s);
-    good = good && close_trace(&s, &err);
+
+    // What the file system has to say about the trace comes at the end.
+    if (s.trace) {
+        bool written = !ferror(s.trace);
+        written &= fclose(s.trace) == 0;
+        if (good && !written)
+            good =
+                ss_fail(&err, SS_ERROR_RESOURCES, "%s: cannot write: %s", s.options->trace, strerror(errno));
+    }
     if (good && !ss_sandbox_interrupted()) say_more(&s);
     int code = good ? ss_solving_exit_code(&s) : ss_report(&err);
-    ss_solving_free(&s);
+
+    ss_session_destroy(s.session);
+    ss_tally_free(&s.tally);
+    ss_findings_free(&s.refused.list);
+    ss_text_free(&s.table.cells);
+    ss_text_free(&s.details.cells);
+    ss_text_free(&s.rays);
+    ss_text_free(&s.notes);
+    ss_text_free(&s.wrong);
+    ss_diagnosis_free(&s.diagnosis);
     return code;
 }
 

@@ -75,17 +75,6 @@ static void put_row(ss_text *text, const char *name, const char *words)
     ss_text_append(text, " |\n");
 }
 
-/* "0.01 to 1.99", "a|b|c"; nothing where any value will do. */
-static void put_range(ss_text *text, const ss_option *option)
-{
-    if (option->type == SS_OPTION_CHOICE)
-        put_cell(text, option->choices);
-    else if (option->type == SS_OPTION_BOOL)
-        ss_text_append(text, "true, false");
-    else if (option->min != 0.0 || option->max != 0.0)
-        ss_text_appendf(text, "%g to %g", option->min, option->max);
-}
-
 /* The head of the solver's page in docs/solvers. */
 static void print_markdown(const view *v, const ss_solver *solver)
 {
@@ -104,7 +93,13 @@ static void print_markdown(const view *v, const ss_solver *solver)
     for (const ss_option *option = solver->options; option && option->name; option++) {
         ss_text_appendf(text, "| `%s` | %s | ", option->name,
                         option->default_value ? option->default_value : "");
-        put_range(text, option);
+        // "0.01 to 1.99", "a|b|c"; nothing where any value will do.
+        if (option->type == SS_OPTION_CHOICE)
+            put_cell(text, option->choices);
+        else if (option->type == SS_OPTION_BOOL)
+            ss_text_append(text, "true, false");
+        else if (option->min != 0.0 || option->max != 0.0)
+            ss_text_appendf(text, "%g to %g", option->min, option->max);
         ss_text_append(text, " | ");
         put_cell(text, option->help);
         ss_text_append(text, " |\n");
@@ -112,43 +107,6 @@ static void print_markdown(const view *v, const ss_solver *solver)
     ss_text_free(&laws);
     ss_text_free(&formulations);
     ss_text_free(&traits);
-}
-
-static void put_reach(const view *v, const ss_solver *solver, ss_json *json)
-{
-    ss_json_key(json, "formulations");
-    ss_json_begin_object(json);
-    for (int f = 0; f < ss_formulation_count(); f++) {
-        const char *why;
-        ss_compatibility compatible = ss_compatibility_of(&v->probes, solver, f, &why);
-        ss_json_key(json, ss_formulation_at(f)->name);
-        ss_json_begin_object(json);
-        ss_json_key(json, "contacts"), ss_json_bool(json, compatible >= SS_COMPATIBLE_CONTACTS);
-        ss_json_key(json, "joints"), ss_json_bool(json, compatible >= SS_COMPATIBLE_JOINTS);
-        ss_json_key(json, "limits"), ss_json_bool(json, compatible >= SS_COMPATIBLE_ALL);
-        ss_json_member_text(json, "why", why);
-        ss_json_end_object(json);
-    }
-    ss_json_end_object(json);
-}
-
-static void put_one(const view *v, const ss_solver *solver, ss_json *json)
-{
-    ss_json_begin_object(json);
-    ss_json_member_text(json, "name", solver->name);
-    ss_json_member_text(json, "summary", solver->summary);
-    ss_json_member_text(json, "weakness", solver->weakness);
-    ss_json_member_text(json, "reference", solver->reference);
-    ss_describe_laws_json(json, "laws", solver->laws);
-    ss_json_key(json, "traits");
-    ss_json_begin_array(json);
-    for (size_t i = 0; i < TRAIT_COUNT; i++) {
-        if (solver->traits & traits_known[i].trait) ss_json_string(json, traits_known[i].name);
-    }
-    ss_json_end_array(json);
-    put_reach(v, solver, json);
-    ss_describe_options_json(json, "options", solver->options);
-    ss_json_end_object(json);
 }
 
 /* ---- all solvers --------------------------------------------------------------------------------- */
@@ -201,7 +159,36 @@ static void put_list(const view *v, const ss_solver *only)
     ss_json_begin_array(&json);
     for (int i = 0; i < ss_solver_count(); i++) {
         const ss_solver *solver = ss_solver_at(i);
-        if (!only || solver == only) put_one(v, solver, &json);
+        if (only && solver != only) continue;
+        ss_json_begin_object(&json);
+        ss_json_member_text(&json, "name", solver->name);
+        ss_json_member_text(&json, "summary", solver->summary);
+        ss_json_member_text(&json, "weakness", solver->weakness);
+        ss_json_member_text(&json, "reference", solver->reference);
+        ss_describe_laws_json(&json, "laws", solver->laws);
+        ss_json_key(&json, "traits");
+        ss_json_begin_array(&json);
+        for (size_t t = 0; t < TRAIT_COUNT; t++)
+            if (solver->traits & traits_known[t].trait) ss_json_string(&json, traits_known[t].name);
+        ss_json_end_array(&json);
+
+        // Which problems of which formulations it accepts.
+        ss_json_key(&json, "formulations");
+        ss_json_begin_object(&json);
+        for (int f = 0; f < ss_formulation_count(); f++) {
+            const char *why;
+            ss_compatibility compatible = ss_compatibility_of(&v->probes, solver, f, &why);
+            ss_json_key(&json, ss_formulation_at(f)->name);
+            ss_json_begin_object(&json);
+            ss_json_key(&json, "contacts"), ss_json_bool(&json, compatible >= SS_COMPATIBLE_CONTACTS);
+            ss_json_key(&json, "joints"), ss_json_bool(&json, compatible >= SS_COMPATIBLE_JOINTS);
+            ss_json_key(&json, "limits"), ss_json_bool(&json, compatible >= SS_COMPATIBLE_ALL);
+            ss_json_member_text(&json, "why", why);
+            ss_json_end_object(&json);
+        }
+        ss_json_end_object(&json);
+        ss_describe_options_json(&json, "options", solver->options);
+        ss_json_end_object(&json);
     }
     ss_json_end_array(&json);
     ss_json_end_object(&json);
@@ -209,20 +196,6 @@ static void put_list(const view *v, const ss_solver *only)
 }
 
 /* ---- the verb ------------------------------------------------------------------------------------ */
-
-static void show(const view *v, const ss_solvers_options *options, const ss_solver *only)
-{
-    if (options->json)
-        put_list(v, only);
-    else if (only && options->markdown)
-        print_markdown(v, only);
-    else if (only)
-        print_one(v, only);
-    else if (options->table)
-        print_matrix(v);
-    else
-        print_list(v);
-}
 
 static int run_solvers(const ss_command *command)
 {
@@ -238,10 +211,19 @@ static int run_solvers(const ss_command *command)
     if (good && !only && (options->markdown || options->convergence))
         good = ss_fail(&err, SS_ERROR_USAGE, "solvers: --%s needs SOLVER",
                        options->markdown ? "markdown" : "convergence");
+    bool shown = good && !options->convergence && !options->test.test;
     if (good && options->convergence)
         good = ss_solvers_convergence(only, options->convergence, &err);
-    else if (good && !options->test.test)
-        show(&v, options, only);
+    else if (shown && options->json)
+        put_list(&v, only);
+    else if (shown && only && options->markdown)
+        print_markdown(&v, only);
+    else if (shown && only)
+        print_one(&v, only);
+    else if (shown && options->table)
+        print_matrix(&v);
+    else if (shown)
+        print_list(&v);
     ss_probes_free(&v.probes);
     if (good && options->test.test) return ss_solvers_test(command, only);
     return good ? SS_EXIT_DONE : ss_report(&err);

@@ -66,32 +66,6 @@ static bool parse_frames(const char *wanted, ss_replay_options *to, ss_error *er
                            wanted);
 }
 
-static bool parse_results(viewing *v, ss_replay_options *to, ss_error *err)
-{
-    if (!v->options->results) return true;
-    v->names = ss_text_copy(v->options->results);
-    if (!v->names) return ss_fail(err, SS_ERROR_RESOURCES, "out of memory");
-    char *rest = v->names;
-    for (char *name = strtok_r(v->names, ",", &rest); name; name = strtok_r(NULL, ",", &rest)) {
-        if (to->result_count == SS_REPLAY_MOST_RESULTS)
-            return ss_fail(err, SS_ERROR_USAGE, "view: --results: expected at most %d solvers",
-                           SS_REPLAY_MOST_RESULTS);
-        to->results[to->result_count++] = name;
-    }
-    return true;
-}
-
-/* What is left of --max-size when the page itself is taken off. */
-static bool room_for_data(const viewing *v, double *megabytes, ss_error *err)
-{
-    if (v->options->serve) return true; // every frame, without a limit
-    double page = 1e-6 * (double)ss_replay_page_size();
-    *megabytes = v->options->max_size - page;
-    return *megabytes > 0.0 ||
-           ss_fail(err, SS_ERROR_USAGE, "view: --max-size %g: the page alone, without data, takes %.1f MB",
-                   v->options->max_size, page);
-}
-
 /* Of a second recording only bodies are drawn: a third of the page is more than enough for them. */
 static const double OTHER_SHARE = 1.0 / 3.0;
 
@@ -126,12 +100,29 @@ static bool open_replay(viewing *v, ss_findings *findings, ss_error *err)
         .cancel = ss_sandbox_cancel(),
         .progress = tell_progress,
         .context = v};
-    if (!parse_frames(o->frame, &options, err) || !parse_results(v, &options, err) ||
-        !room_for_data(v, &options.megabytes, err))
-        return false;
+    if (!parse_frames(o->frame, &options, err)) return false;
+
+    // --results A,B
+    v->names = o->results ? ss_text_copy(o->results) : NULL;
+    if (o->results && !v->names) return ss_fail(err, SS_ERROR_RESOURCES, "out of memory");
+    char *rest = NULL, *name = v->names ? strtok_r(v->names, ",", &rest) : NULL;
+    for (; name; name = strtok_r(NULL, ",", &rest)) {
+        if (options.result_count == SS_REPLAY_MOST_RESULTS)
+            return ss_fail(err, SS_ERROR_USAGE, "view: --results: expected at most %d solvers",
+                           SS_REPLAY_MOST_RESULTS);
+        options.results[options.result_count++] = name;
+    }
+
+    // What is left of --max-size when the page itself is taken off; served are all frames, without a limit.
+    double page = 1e-6 * (double)ss_replay_page_size();
+    if (!o->serve) options.megabytes = o->max_size - page;
+    if (!o->serve && !(options.megabytes > 0.0))
+        return ss_fail(err, SS_ERROR_USAGE,
+                       "view: --max-size %g: the page alone, without data, takes %.1f MB", o->max_size, page);
     // two curves are added, which a hundredth has room for
     double other_megabytes = OTHER_SHARE * options.megabytes;
     if (v->other_in) options.megabytes *= 0.99 - OTHER_SHARE;
+
     v->file = ss_bpmd_open(v->in, &o->source.limits, &o->source.read, err);
     if (!v->file) return false;
     v->progress = ss_progress_line_begin(v->command);
@@ -140,27 +131,7 @@ static bool open_replay(viewing *v, ss_findings *findings, ss_error *err)
     return v->replay && (!v->other_in || open_other(v, other_megabytes, findings, err));
 }
 
-static void say_assumptions(const viewing *v)
-{
-    const char *rules, *name;
-    for (int k = 0; (name = ss_replay_assumed(v->replay, k, &rules)); k++)
-        ss_command_say(
-            v->command,
-            "note: the file stores no rules for %s; assuming %s; set the rules with --with; stickslip judge "
-            "shows the errors under other common rules",
-            name, rules);
-}
-
 /* ---- one page ------------------------------------------------------------------------------------ */
-
-static void say_page(const viewing *v)
-{
-    int shown = ss_replay_shown(v->replay), total = ss_replay_total(v->replay);
-    ss_command_say(v->command, "wrote %s with %d of %d frames: open it in a browser", v->options->output,
-                   shown, total);
-    if (ss_replay_is_decimated(v->replay))
-        ss_command_say(v->command, "for more frames use --max-size MB, or --serve for all of them");
-}
 
 static bool ends_with(const char *path, const char *ending)
 {
@@ -175,8 +146,11 @@ static bool write_page(viewing *v, ss_error *err)
         if (!ss_replay_picture(v->replay, PICTURE_WIDTH, PICTURE_HEIGHT, output, err)) return false;
         ss_command_say(v->command, "wrote %s", output);
     } else if (output) {
-        if (!ss_replay_write(v->replay, v->options->output, err)) return false;
-        say_page(v);
+        if (!ss_replay_write(v->replay, output, err)) return false;
+        ss_command_say(v->command, "wrote %s with %d of %d frames: open it in a browser", output,
+                       ss_replay_shown(v->replay), ss_replay_total(v->replay));
+        if (ss_replay_is_decimated(v->replay))
+            ss_command_say(v->command, "for more frames use --max-size MB, or --serve for all of them");
     }
     return !picture || ss_replay_picture(v->replay, PICTURE_WIDTH, PICTURE_HEIGHT, picture, err);
 }
@@ -269,7 +243,13 @@ static int run_view(const ss_command *command)
     ss_findings findings = {.limit = 10};
     bool good = ss_rules_read("view", v.options->formulation, &v.options->with, &v.with, &err) &&
                 check_options(&v, &err) && open_replay(&v, &findings, &err);
-    if (good) say_assumptions(&v);
+    const char *rules, *name;
+    for (int k = 0; good && (name = ss_replay_assumed(v.replay, k, &rules)); k++)
+        ss_command_say(
+            command,
+            "note: the file stores no rules for %s; assuming %s; set the rules with --with; stickslip judge "
+            "shows the errors under other common rules",
+            name, rules);
     for (size_t i = 0; i < findings.count; i++)
         ss_complain("stickslip: %s: %s: %s", v.in, findings.items[i].place, findings.items[i].message);
     good = good && (v.options->serve ? serve : write_page)(&v, &err);

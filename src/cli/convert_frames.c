@@ -36,79 +36,36 @@ static bool read_frame(job *j, int index, frame_at *at)
 
 static void note(job *j, const frame_at *at, ss_finding_kind kind, const char *place, const char *message)
 {
-    ss_findings one = {0};
-    ss_findings_add(&one, kind, place, "%s", message);
-    ss_tally_add(&j->conversion->tally, &one, at->place, at->index);
-    ss_findings_free(&one);
+    ss_tally_note(&j->conversion->tally, kind, place, message, at->place, at->index);
 }
 
 /* ---- to BPMD ------------------------------------------------------------------------------------- */
 
-static bool copy_results(job *j, ss_writer *writer, const frame_at *at, ss_error *err)
-{
-    ss_error trouble;
-    int count = ss_bpmd_result_count(j->file, at->index, &trouble);
-    if (count < 0) ss_refuse(&j->conversion->refused, at->place, &trouble);
-    for (int i = 0; i < count; i++) {
-        ss_stored_result result = {0};
-        bool read = ss_bpmd_result(j->file, at->index, i, &result, &trouble), written = true;
-        if (read)
-            written = ss_writer_result(writer, &result, err);
-        else
-            ss_refuse(&j->conversion->refused, at->place, &trouble);
-        ss_stored_result_free(&result);
-        if (!written) return false;
-    }
-    return true;
-}
-
-static void note_lost_shapes(job *j, int simulation)
-{
-    ss_shapes shapes;
-    ss_error trouble;
-    if (!ss_bpmd_shapes(j->file, simulation, &shapes, NULL, &trouble)) return; // told when they are copied
-    if (shapes.count > 0)
-        note(j, &(frame_at){.index = -1 - simulation}, SS_FINDING_LOSS,
-             ss_bpmd_simulation_path(j->file, simulation),
-             "the shapes of bodies, which the flat layout cannot hold");
-    ss_shapes_free(&shapes);
-}
-
 static bool begin_simulation(job *j, ss_writer *writer, int simulation, ss_error *err)
 {
+    const char *path = ss_bpmd_simulation_path(j->file, simulation);
     ss_manifest manifest = {0};
     ss_error trouble;
     bool has_manifest = ss_bpmd_manifest(j->file, simulation, &manifest, &trouble);
-    if (!has_manifest)
-        ss_refuse(&j->conversion->refused, ss_bpmd_simulation_path(j->file, simulation), &trouble);
-    if (j->conversion->to == SS_TARGET_BPMD_FLAT &&
-        (manifest.toolkit || manifest.title || manifest.description))
-        note(j, &(frame_at){.index = -1 - simulation}, SS_FINDING_LOSS,
-             ss_bpmd_simulation_path(j->file, simulation), "the manifest, which the flat layout cannot hold");
-    if (j->conversion->to == SS_TARGET_BPMD_FLAT) note_lost_shapes(j, simulation);
+    if (!has_manifest) ss_refuse(&j->conversion->refused, path, &trouble);
+
+    // What the flat layout cannot hold. Shapes that cannot be read are reported when they are copied.
+    if (j->conversion->to == SS_TARGET_BPMD_FLAT) {
+        frame_at none = {.index = -1 - simulation};
+        ss_shapes shapes;
+        if (manifest.toolkit || manifest.title || manifest.description)
+            note(j, &none, SS_FINDING_LOSS, path, "the manifest, which the flat layout cannot hold");
+        if (ss_bpmd_shapes(j->file, simulation, &shapes, NULL, &trouble)) {
+            if (shapes.count > 0)
+                note(j, &none, SS_FINDING_LOSS, path,
+                     "the shapes of bodies, which the flat layout cannot hold");
+            ss_shapes_free(&shapes);
+        }
+    }
     bool begun = ss_writer_simulation(writer, has_manifest ? &manifest : NULL, err) &&
                  ss_input_copy_shapes(j->file, simulation, writer, &j->conversion->tally, err);
     ss_manifest_free(&manifest);
     return begun;
-}
-
-static bool copy_frame(job *j, ss_writer *writer, int index, int *simulation, ss_error *err)
-{
-    frame_at at;
-    int own = ss_bpmd_frame_simulation(j->file, index);
-    if (!read_frame(j, index, &at)) return true;
-    if (at.frame->subcontacts.groups > 0 && j->conversion->to != SS_TARGET_BPMD)
-        note(j, &at, SS_FINDING_LOSS, "subcontacts", "alternatives of contacts, and impulses at them");
-    bool copied = own == *simulation || begin_simulation(j, writer, own, err);
-    *simulation = own;
-    char remark[1000];
-    copied = copied && ss_writer_frame(writer, at.frame, err) &&
-             (!ss_bpmd_note(j->file, index, remark, sizeof remark) || ss_writer_note(writer, remark, err)) &&
-             ss_input_copy_scenery(j->file, index, writer, &j->conversion->tally, err) &&
-             copy_results(j, writer, &at, err);
-    ss_frame_destroy(at.frame);
-    j->conversion->frames += copied;
-    return copied;
 }
 
 static bool to_bpmd(job *j, ss_error *err)
@@ -118,8 +75,35 @@ static bool to_bpmd(job *j, ss_error *err)
     ss_writer *writer = ss_writer_open(c->out, layout, c->options->append, err);
     bool going_on = writer != NULL;
     int simulation = -1;
-    for (int i = j->begin; i < j->end && going_on && !ss_sandbox_interrupted(); i++)
-        going_on = copy_frame(j, writer, i, &simulation, err);
+    for (int i = j->begin; i < j->end && going_on && !ss_sandbox_interrupted(); i++) {
+        int own = ss_bpmd_frame_simulation(j->file, i);
+        char remark[1000];
+        frame_at at;
+        ss_error trouble;
+        if (!read_frame(j, i, &at)) continue;
+        if (at.frame->subcontacts.groups > 0 && c->to != SS_TARGET_BPMD)
+            note(j, &at, SS_FINDING_LOSS, "subcontacts", "alternatives of contacts, and impulses at them");
+        bool copied = own == simulation || begin_simulation(j, writer, own, err);
+        simulation = own;
+        copied = copied && ss_writer_frame(writer, at.frame, err) &&
+                 (!ss_bpmd_note(j->file, i, remark, sizeof remark) || ss_writer_note(writer, remark, err)) &&
+                 ss_input_copy_scenery(j->file, i, writer, &c->tally, err);
+
+        // Stored results go along; one that cannot be read is no reason to lose the others.
+        int count = copied ? ss_bpmd_result_count(j->file, i, &trouble) : 0;
+        if (count < 0) ss_refuse(&c->refused, at.place, &trouble);
+        for (int k = 0; copied && k < count; k++) {
+            ss_stored_result result = {0};
+            if (ss_bpmd_result(j->file, i, k, &result, &trouble))
+                copied = ss_writer_result(writer, &result, err);
+            else
+                ss_refuse(&c->refused, at.place, &trouble);
+            ss_stored_result_free(&result);
+        }
+        ss_frame_destroy(at.frame);
+        c->frames += copied;
+        going_on = copied;
+    }
     if (!going_on || c->frames == 0 || ss_sandbox_interrupted()) {
         ss_writer_discard(writer);
         return going_on;
@@ -131,10 +115,11 @@ static bool to_bpmd(job *j, ss_error *err)
 
 /* ---- to a problem: which stored result goes along ------------------------------------------------ */
 
-/* Reads results until the wanted one is found. True with answer = NULL when there is none. */
-static void choose_result(job *j, const frame_at *at, ss_stored_result *chosen)
+/* The answer of the wanted solver, or of the only one; the problem has no solution without one. */
+static bool add_solution(job *j, const frame_at *at, ss_fclib *problem, ss_error *err)
 {
     const char *wanted = j->conversion->options->solver;
+    ss_stored_result chosen = {0};
     ss_error trouble;
     int candidates = 0, count = ss_bpmd_result_count(j->file, at->index, &trouble);
     for (int i = 0; i < count; i++) {
@@ -143,33 +128,25 @@ static void choose_result(job *j, const frame_at *at, ss_stored_result *chosen)
         bool fits = result.answer && (!wanted || strcmp(wanted, result.solver) == 0);
         candidates += fits;
         if (fits && candidates == 1) {
-            *chosen = result;
+            chosen = result;
             continue;
         }
         note(j, at, SS_FINDING_LOSS, "solver_data", "results of other solvers, and histories");
         ss_stored_result_free(&result);
     }
-    if (candidates > 1) {
+    if (candidates > 1)
         note(j, at, SS_FINDING_WARNING, "solver_data",
              "several results; choose the one to store with --solver NAME");
-        ss_stored_result_free(chosen);
-        *chosen = (ss_stored_result){0};
-    } else if (wanted && candidates == 0) {
+    else if (wanted && candidates == 0)
         note(j, at, SS_FINDING_WARNING, "solver_data", "no result of the solver named by --solver");
-    }
-}
 
-static bool add_solution(job *j, const frame_at *at, ss_fclib *problem, ss_error *err)
-{
-    ss_stored_result result = {0};
-    choose_result(j, at, &result);
     bool added = true;
-    if (result.answer) {
-        added = ss_assembly_cone_point(j->conversion->assembly, problem->cone, result.answer,
+    if (candidates == 1) {
+        added = ss_assembly_cone_point(j->conversion->assembly, problem->cone, chosen.answer,
                                        &problem->solution, err);
         problem->has_solution = added;
     }
-    ss_stored_result_free(&result);
+    ss_stored_result_free(&chosen);
     return added;
 }
 
@@ -221,26 +198,6 @@ static bool is_directory(const char *path)
     return (length && path[length - 1] == '/') || (stat(path, &status) == 0 && S_ISDIR(status.st_mode));
 }
 
-static bool looks_like_file(const char *path)
-{
-    const char *dot = strrchr(base_name(path), '.');
-    return dot && (strcmp(dot, ".h5") == 0 || strcmp(dot, ".hdf5") == 0 || strcmp(dot, ".mtx") == 0 ||
-                   strcmp(dot, ".gms") == 0 || strcmp(dot, ".cbf") == 0 || strcmp(dot, ".lcp") == 0);
-}
-
-static bool check_out(const job *j, ss_error *err)
-{
-    const ss_conversion *c = j->conversion;
-    bool directory = is_directory(c->out);
-    if (ss_convert_is_bpmd(c))
-        return !directory || ss_fail(err, SS_ERROR_USAGE, "convert: %s is a directory", c->out);
-    if (j->end - j->begin > 1 && !directory && looks_like_file(c->out))
-        return ss_fail(err, SS_ERROR_USAGE,
-                       "convert: %s has %d frames: OUT must be a directory, or choose one with --frame N",
-                       c->in, j->end - j->begin);
-    return true;
-}
-
 /* OUT itself for one frame; a file named after the frame in the directory OUT for several. */
 static bool name_target(const job *j, const frame_at *at, ss_text *path, ss_error *err)
 {
@@ -263,29 +220,6 @@ static bool name_target(const job *j, const frame_at *at, ss_text *path, ss_erro
 
 /* ---- to a problem -------------------------------------------------------------------------------- */
 
-static ss_fclib *make_problem(job *j, const frame_at *at, ss_error *err)
-{
-    ss_findings losses = {0};
-    ss_fclib *problem = ss_allocate(1, sizeof *problem);
-    if (!problem) {
-        ss_fail(err, SS_ERROR_RESOURCES, "out of memory");
-        return NULL;
-    }
-    const ss_conversion *c = j->conversion;
-    bool local = c->to == SS_TARGET_FCLIB_LOCAL || c->options->local;
-    ss_cone_wish wish = {.form = local ? SS_CONE_LOCAL : SS_CONE_GLOBAL,
-                         .eliminate = c->options->eliminate,
-                         .refuse_bounds = c->options->bounded_rows == 1};
-    if (ss_assemble(c->assembly, at->frame, NULL, err))
-        problem->cone = ss_assembly_cone(c->assembly, &wish, at->place, &losses, err);
-    ss_tally_add(&j->conversion->tally, &losses, at->place, at->index);
-    ss_findings_free(&losses);
-    if (problem->cone && describe(j, at, &problem->info, err) && add_solution(j, at, problem, err))
-        return problem;
-    ss_fclib_destroy(problem);
-    return NULL;
-}
-
 /* The problem of the formulation as it is. */
 static bool write_formulated(job *j, const frame_at *at, ss_error *err)
 {
@@ -301,19 +235,33 @@ static bool write_formulated(job *j, const frame_at *at, ss_error *err)
     return written;
 }
 
-/* What is wrong with one frame is noted; lack of room, or an OUT that cannot be, ends the run. */
+/* FCLIB's problem of the frame, with a title and a solution. */
 static bool make_and_write(job *j, const frame_at *at, ss_error *err)
 {
+    ss_conversion *c = j->conversion;
+    ss_findings losses = {0};
+    ss_fclib *problem = ss_allocate(1, sizeof *problem);
+    if (!problem) return ss_fail(err, SS_ERROR_RESOURCES, "out of memory");
+    bool local = c->to == SS_TARGET_FCLIB_LOCAL || c->options->local;
+    ss_cone_wish wish = {.form = local ? SS_CONE_LOCAL : SS_CONE_GLOBAL,
+                         .eliminate = c->options->eliminate,
+                         .refuse_bounds = c->options->bounded_rows == 1};
+    if (ss_assemble(c->assembly, at->frame, NULL, err))
+        problem->cone = ss_assembly_cone(c->assembly, &wish, at->place, &losses, err);
+    ss_tally_add(&c->tally, &losses, at->place, at->index);
+    ss_findings_free(&losses);
+
     ss_text path = {0};
-    ss_fclib *problem = make_problem(j, at, err);
-    bool written = problem && name_target(j, at, &path, err) &&
-                   ss_convert_write_problem(j->conversion, problem, ss_text_get(&path), err);
-    j->conversion->frames += written;
+    bool written = problem->cone && describe(j, at, &problem->info, err) &&
+                   add_solution(j, at, problem, err) && name_target(j, at, &path, err) &&
+                   ss_convert_write_problem(c, problem, ss_text_get(&path), err);
+    c->frames += written;
     ss_text_free(&path);
     ss_fclib_destroy(problem);
     return written;
 }
 
+/* What is wrong with one frame is noted; lack of room, or an OUT that cannot be, ends the run. */
 static bool to_problems(job *j, ss_error *err)
 {
     for (int i = j->begin; i < j->end && !ss_sandbox_interrupted(); i++) {
@@ -330,13 +278,27 @@ static bool to_problems(job *j, ss_error *err)
 
 bool ss_convert_frames(ss_conversion *conversion, ss_error *err)
 {
+    static const char *const endings[] = {".h5", ".hdf5", ".mtx", ".gms", ".cbf", ".lcp"};
     job j = {.conversion = conversion, .progress = ss_progress_line_begin(conversion->command)};
     const ss_input_options *source = &conversion->options->source;
+    const char *out = conversion->out;
     j.file = ss_bpmd_open(conversion->in, &source->limits, &source->read, err);
-    bool done = j.file &&
-                ss_choose_frames(j.file, conversion->in, conversion->options->frame, &j.begin, &j.end, err) &&
-                check_out(&j, err) && (ss_convert_is_bpmd(conversion) ? to_bpmd : to_problems)(&j, err);
+    bool good =
+        j.file && ss_choose_frames(j.file, conversion->in, conversion->options->frame, &j.begin, &j.end, err);
+
+    // A recording goes to a file; several problems go to a directory, which no one would call "x.mtx".
+    bool to_file = ss_convert_is_bpmd(conversion), directory = is_directory(out), named_as_file = false;
+    const char *dot = strrchr(base_name(out), '.');
+    for (size_t i = 0; dot && i < sizeof endings / sizeof *endings; i++)
+        named_as_file |= strcmp(dot, endings[i]) == 0;
+    if (good && to_file && directory) good = ss_fail(err, SS_ERROR_USAGE, "convert: %s is a directory", out);
+    if (good && !to_file && j.end - j.begin > 1 && !directory && named_as_file)
+        good = ss_fail(err, SS_ERROR_USAGE,
+                       "convert: %s has %d frames: OUT must be a directory, or choose one with --frame N",
+                       conversion->in, j.end - j.begin);
+
+    good = good && (to_file ? to_bpmd : to_problems)(&j, err);
     ss_progress_line_end(&j.progress);
     ss_bpmd_close(j.file);
-    return done;
+    return good;
 }

@@ -9,10 +9,7 @@
 
 static void note(ss_conversion *c, ss_finding_kind kind, const char *place, const char *message)
 {
-    ss_findings one = {0};
-    ss_findings_add(&one, kind, place, "%s", message);
-    ss_tally_add(&c->tally, &one, "", 0);
-    ss_findings_free(&one);
+    ss_tally_note(&c->tally, kind, place, message, "", 0);
 }
 
 /* ---- writing a problem --------------------------------------------------------------------------- */
@@ -27,31 +24,6 @@ static void reduce_point(ss_cone_point *point, bool eliminate)
     point->l = NULL;
 }
 
-static bool reduce(ss_conversion *c, ss_fclib *problem, ss_error *err)
-{
-    bool eliminate = c->options->eliminate;
-    ss_cone *local = ss_cone_to_local(problem->cone, eliminate, err);
-    if (!local) return ss_fail_in(err, "%s", c->in);
-    ss_cone_destroy(problem->cone);
-    problem->cone = local;
-    if (problem->has_solution) reduce_point(&problem->solution, eliminate);
-    for (int i = 0; i < problem->guess_count; i++) reduce_point(&problem->guesses[i], eliminate);
-    return true;
-}
-
-static bool bring_to_form(ss_conversion *c, ss_fclib *problem, ss_error *err)
-{
-    bool is_local = problem->cone->form == SS_CONE_LOCAL;
-    bool want_local = c->to == SS_TARGET_FCLIB_LOCAL || (c->to == SS_TARGET_MTX && c->options->local);
-    if (is_local && c->to == SS_TARGET_FCLIB_GLOBAL)
-        return ss_fail(err, SS_ERROR_INPUT,
-                       "%s: a local problem has no masses and no bodies, so it cannot be made global", c->in);
-    if (is_local && c->options->eliminate && problem->cone->equations > 0)
-        return ss_fail(err, SS_ERROR_INPUT, "%s: --eliminate works on a global problem; this one is local",
-                       c->in);
-    return is_local || !want_local || reduce(c, problem, err);
-}
-
 /* "w.mtx" and "w" both stand for w_W.mtx, w_q.mtx and so on. */
 static ss_text prefix_of(const char *path)
 {
@@ -62,8 +34,33 @@ static ss_text prefix_of(const char *path)
     return prefix;
 }
 
-static bool write_matrix_market(ss_conversion *c, const ss_fclib *problem, const char *path, ss_error *err)
+bool ss_convert_write_problem(ss_conversion *c, ss_fclib *problem, const char *path, ss_error *err)
 {
+    if (!ss_input_check_target(c->command, path, err)) return false;
+
+    // The form that is wanted: a global problem can be made local, not the other way round.
+    bool is_local = problem->cone->form == SS_CONE_LOCAL, eliminate = c->options->eliminate;
+    bool want_local = c->to == SS_TARGET_FCLIB_LOCAL || (c->to == SS_TARGET_MTX && c->options->local);
+    if (is_local && c->to == SS_TARGET_FCLIB_GLOBAL)
+        return ss_fail(err, SS_ERROR_INPUT,
+                       "%s: a local problem has no masses and no bodies, so it cannot be made global", c->in);
+    if (is_local && eliminate && problem->cone->equations > 0)
+        return ss_fail(err, SS_ERROR_INPUT, "%s: --eliminate works on a global problem; this one is local",
+                       c->in);
+    if (!is_local && want_local) {
+        ss_cone *local = ss_cone_to_local(problem->cone, eliminate, err);
+        if (!local) return ss_fail_in(err, "%s", c->in);
+        ss_cone_destroy(problem->cone);
+        problem->cone = local;
+        if (problem->has_solution) reduce_point(&problem->solution, eliminate);
+        for (int i = 0; i < problem->guess_count; i++) reduce_point(&problem->guesses[i], eliminate);
+    }
+
+    if (c->to != SS_TARGET_MTX) {
+        bool written = ss_fclib_write(path, problem, err);
+        if (written) ss_convert_note_file(c, path);
+        return written;
+    }
     ss_text prefix = prefix_of(path);
     if (problem->has_solution || problem->guess_count > 0)
         note(c, SS_FINDING_LOSS, "", "stored solution and guesses, which Matrix Market output does not hold");
@@ -73,19 +70,6 @@ static bool write_matrix_market(ss_conversion *c, const ss_fclib *problem, const
     if (written) ss_convert_note_file(c, ss_text_get(&prefix));
     ss_text_free(&prefix);
     return written;
-}
-
-static bool write_fclib(ss_conversion *c, const ss_fclib *problem, const char *path, ss_error *err)
-{
-    if (!ss_fclib_write(path, problem, err)) return false;
-    ss_convert_note_file(c, path);
-    return true;
-}
-
-bool ss_convert_write_problem(ss_conversion *c, ss_fclib *problem, const char *path, ss_error *err)
-{
-    return ss_input_check_target(c->command, path, err) && bring_to_form(c, problem, err) &&
-           (c->to == SS_TARGET_MTX ? write_matrix_market : write_fclib)(c, problem, path, err);
 }
 
 /* ---- writing the problem of a formulation -------------------------------------------------------- */
@@ -162,25 +146,23 @@ bool ss_convert_write_formulated(ss_conversion *c, ss_problem *problem, const ch
 
 /* ---- FCLIB to BPMD ------------------------------------------------------------------------------- */
 
-/* A stored solution becomes a result, unless it is far from being one. */
-static bool recover_solution(ss_conversion *c, const ss_fclib *problem, const ss_frame *frame,
-                             ss_stored_result *result, ss_error *err)
-{
-    ss_cone_residual residual;
-    if (!problem->has_solution) return true;
-    if (!ss_cone_residual_of(problem->cone, &problem->solution, &residual, err)) return false;
-    if (!(residual.natural_map <= WORTH_KEEPING && residual.balance <= WORTH_KEEPING)) {
-        note(c, SS_FINDING_LOSS, "/solution", "the stored solution, which does not solve the problem");
-        return true;
-    }
-    result->solver = ss_text_copy("fclib");
-    result->answer = ss_answer_create(frame, ss_frame_has_moments(frame), err);
-    return result->answer && ss_assemble(c->assembly, frame, NULL, err) &&
-           ss_assembly_recover_cone(c->assembly, &problem->solution, result->answer, err);
-}
-
 static bool write_frame(ss_conversion *c, const ss_fclib *problem, const ss_frame *frame, ss_error *err)
 {
+    // A stored solution becomes a result, unless it is far from being one.
+    ss_stored_result result = {.iterations = -1, .error = NAN, .seconds = NAN};
+    ss_cone_residual residual = {0};
+    bool good =
+        !problem->has_solution || ss_cone_residual_of(problem->cone, &problem->solution, &residual, err);
+    bool worth = residual.natural_map <= WORTH_KEEPING && residual.balance <= WORTH_KEEPING;
+    if (good && problem->has_solution && !worth)
+        note(c, SS_FINDING_LOSS, "/solution", "the stored solution, which does not solve the problem");
+    if (good && problem->has_solution && worth) {
+        result.solver = ss_text_copy("fclib");
+        result.answer = ss_answer_create(frame, ss_frame_has_moments(frame), err);
+        good = result.answer && ss_assemble(c->assembly, frame, NULL, err) &&
+               ss_assembly_recover_cone(c->assembly, &problem->solution, result.answer, err);
+    }
+
     ss_layout layout = c->to == SS_TARGET_BPMD ? SS_LAYOUT_CANONICAL : SS_LAYOUT_FLAT;
     char toolkit[100];
     snprintf(toolkit, sizeof toolkit, "stickslip %s, from FCLIB", ss_version());
@@ -188,9 +170,7 @@ static bool write_frame(ss_conversion *c, const ss_fclib *problem, const ss_fram
                             .title = problem->info.title,
                             .description = problem->info.description,
                             .gravity = {NAN, NAN, NAN}};
-    ss_stored_result result = {.iterations = -1, .error = NAN, .seconds = NAN};
-    bool recovered = recover_solution(c, problem, frame, &result, err);
-    ss_writer *writer = recovered ? ss_writer_open(c->out, layout, c->options->append, err) : NULL;
+    ss_writer *writer = good ? ss_writer_open(c->out, layout, c->options->append, err) : NULL;
     bool written = writer && ss_writer_simulation(writer, &manifest, err) &&
                    ss_writer_frame(writer, frame, err) &&
                    (!result.answer || ss_writer_judged_result(writer, &result, c->assembly, NULL, NULL, err));

@@ -44,20 +44,6 @@ static bool has_range(const ss_option *option)
     return is_number && (option->min != 0.0 || option->max != 0.0);
 }
 
-static void put_range(ss_text *text, const ss_option *option)
-{
-    if (option->type == SS_OPTION_BOOL)
-        ss_text_append(text, "true or false");
-    else if (option->type == SS_OPTION_CHOICE)
-        ss_text_append(text, option->choices);
-    else if (has_range(option) && isinf(option->max))
-        ss_text_appendf(text, "%g or more", option->min);
-    else if (has_range(option))
-        ss_text_appendf(text, "%g to %g", option->min, option->max);
-    else
-        ss_text_append(text, type_name(option->type));
-}
-
 void ss_describe_options(ss_out *out, const char *title, const ss_option *table)
 {
     if (!table || !table->name) return;
@@ -67,34 +53,23 @@ void ss_describe_options(ss_out *out, const char *title, const ss_option *table)
         ss_text words = {0};
         ss_text_appendf(&out->text, "  %s\n", option->name);
         ss_help_option_words(&words, option);
+
+        // What it may be set to.
         ss_text_append(&words, " Allowed: ");
-        put_range(&words, option);
+        if (option->type == SS_OPTION_BOOL)
+            ss_text_append(&words, "true or false");
+        else if (option->type == SS_OPTION_CHOICE)
+            ss_text_append(&words, option->choices);
+        else if (has_range(option) && isinf(option->max))
+            ss_text_appendf(&words, "%g or more", option->min);
+        else if (has_range(option))
+            ss_text_appendf(&words, "%g to %g", option->min, option->max);
+        else
+            ss_text_append(&words, type_name(option->type));
         ss_text_append(&words, ".");
         ss_help_wrap(&out->text, ss_text_get(&words), 6);
         ss_text_free(&words);
     }
-}
-
-static void put_limit(ss_json *json, const char *key, const ss_option *option, double value)
-{
-    ss_json_key(json, key);
-    if (has_range(option))
-        ss_json_real(json, value);
-    else
-        ss_json_null(json);
-}
-
-static void put_choices(ss_json *json, const char *choices)
-{
-    ss_json_begin_array(json);
-    while (*choices) {
-        char choice[64];
-        size_t length = strcspn(choices, "|");
-        snprintf(choice, sizeof choice, "%.*s", (int)length, choices);
-        ss_json_string(json, choice);
-        choices += length + (choices[length] == '|');
-    }
-    ss_json_end_array(json);
 }
 
 void ss_describe_options_json(ss_json *json, const char *key, const ss_option *table)
@@ -102,17 +77,29 @@ void ss_describe_options_json(ss_json *json, const char *key, const ss_option *t
     ss_json_key(json, key);
     ss_json_begin_array(json);
     for (const ss_option *option = table; option && option->name; option++) {
+        bool limited = has_range(option);
         ss_json_begin_object(json);
         ss_json_member_text(json, "name", option->name);
         ss_json_member_text(json, "type", type_name(option->type));
         ss_json_member_text(json, "default", option->default_value);
-        put_limit(json, "min", option, option->min);
-        put_limit(json, "max", option, option->max);
+        ss_json_key(json, "min"), limited ? ss_json_real(json, option->min) : ss_json_null(json);
+        ss_json_key(json, "max"), limited ? ss_json_real(json, option->max) : ss_json_null(json);
+
+        // "a|b|c" becomes ["a", "b", "c"].
         ss_json_key(json, "choices");
-        if (option->type == SS_OPTION_CHOICE)
-            put_choices(json, option->choices);
-        else
+        if (option->type != SS_OPTION_CHOICE) {
             ss_json_null(json);
+        } else {
+            ss_json_begin_array(json);
+            for (const char *choices = option->choices; *choices;) {
+                char choice[64];
+                size_t length = strcspn(choices, "|");
+                snprintf(choice, sizeof choice, "%.*s", (int)length, choices);
+                ss_json_string(json, choice);
+                choices += length + (choices[length] == '|');
+            }
+            ss_json_end_array(json);
+        }
         ss_json_member_text(json, "help", option->help);
         ss_json_end_object(json);
     }

@@ -45,24 +45,6 @@ const ss_extension_options *ss_extension_options_of(const ss_command *command)
     return NULL;
 }
 
-static void close_commands(void)
-{
-    while (command_count > 0) ss_solver_command_close(commands[--command_count]);
-}
-
-static bool open_commands(const ss_option_list *texts, ss_error *err)
-{
-    for (int i = 0; i < texts->count; i++) {
-        commands[i] = ss_solver_command_open(texts->items[i], err);
-        if (!commands[i]) {
-            close_commands();
-            return ss_fail_in(err, "--solver-command");
-        }
-        command_count++;
-    }
-    return true;
-}
-
 int ss_run_extended(const ss_command *command)
 {
     static const ss_extension_options none = {0};
@@ -72,8 +54,18 @@ int ss_run_extended(const ss_command *command)
     if (!options) options = &none;
     if (!command->verb->workers_load_plugins && !ss_plugin_set_open(&options->plugins, &set, &err))
         return ss_report(&err);
-    int code = open_commands(&options->solver_commands, &err) ? command->verb->run(command) : ss_report(&err);
-    close_commands();
+
+    // A command that does not start ends the run before it begins; those before it are closed.
+    bool good = true;
+    for (int i = 0; good && i < options->solver_commands.count; i++) {
+        commands[i] = ss_solver_command_open(options->solver_commands.items[i], &err);
+        good = commands[i] != NULL;
+        command_count += good;
+    }
+    if (!good) ss_fail_in(&err, "--solver-command");
+
+    int code = good ? command->verb->run(command) : ss_report(&err);
+    while (command_count > 0) ss_solver_command_close(commands[--command_count]);
     ss_plugin_set_close(&set);
     return code;
 }

@@ -26,30 +26,14 @@ const ss_meaning ss_environment_meanings[] = {
 
 /* ---- text in columns ----------------------------------------------------------------------------- */
 
-static void indent_by(ss_text *text, size_t columns)
-{
-    ss_text_appendf(text, "%*s", (int)columns, "");
-}
-
 static void wrap(ss_text *text, const char *words, size_t length, size_t indent, size_t column)
 {
     ss_text_wrap(text, words, length, indent, column, COLUMNS);
 }
 
-static void wrap_paragraphs(ss_text *text, const char *paragraphs)
-{
-    while (*paragraphs) {
-        const char *gap = strstr(paragraphs, "\n\n");
-        size_t length = gap ? (size_t)(gap - paragraphs) : strlen(paragraphs);
-        wrap(text, paragraphs, length, 0, 0);
-        ss_text_append(text, "\n");
-        paragraphs += length + (gap ? 2 : 0);
-    }
-}
-
 void ss_help_wrap(ss_text *text, const char *words, size_t indent)
 {
-    indent_by(text, indent);
+    ss_text_appendf(text, "%*s", (int)indent, "");
     wrap(text, words, strlen(words), indent, indent);
 }
 
@@ -91,42 +75,45 @@ void ss_help_option_words(ss_text *text, const ss_option *option)
     }
 }
 
-static void explain_option(ss_text *text, const ss_option *option)
-{
-    ss_text words = {0};
-    ss_text_append(text, "  ");
-    ss_help_option_head(text, option);
-    ss_text_append(text, "\n");
-    ss_help_option_words(&words, option);
-    ss_help_wrap(text, ss_text_get(&words), OPTION_INDENT);
-    ss_text_free(&words);
-}
-
-static void explain_options(ss_out *out, const ss_verb *verb)
-{
-    for (const ss_option_group *group = verb->groups; group->table; group++) {
-        if (group->title && group != verb->groups) ss_text_append(&out->text, "\n");
-        if (group->title) heading(out, group->title);
-        for (const ss_option *option = group->table; option->name; option++)
-            explain_option(&out->text, option);
-    }
-}
-
 /* ---- pages --------------------------------------------------------------------------------------- */
 
 void ss_help_verb(ss_out *out, const ss_verb *verb)
 {
-    ss_text_appendf(&out->text, "stickslip %s - %s\n\n", verb->name, verb->summary);
+    ss_text *text = &out->text;
+    ss_text_appendf(text, "stickslip %s - %s\n\n", verb->name, verb->summary);
     heading(out, "Usage");
-    ss_text_appendf(&out->text, "  stickslip %s%s%s [OPTION]...\n\n", verb->name, *verb->arguments ? " " : "",
+    ss_text_appendf(text, "  stickslip %s%s%s [OPTION]...\n\n", verb->name, *verb->arguments ? " " : "",
                     verb->arguments);
-    wrap_paragraphs(&out->text, verb->description);
-    explain_options(out, verb);
-    ss_text_append(&out->text, "\n");
+
+    // The description, paragraph by paragraph.
+    for (const char *words = verb->description; *words;) {
+        const char *gap = strstr(words, "\n\n");
+        size_t length = gap ? (size_t)(gap - words) : strlen(words);
+        wrap(text, words, length, 0, 0);
+        ss_text_append(text, "\n");
+        words += length + (gap ? 2 : 0);
+    }
+
+    // The options, under the headings of their groups.
+    for (const ss_option_group *group = verb->groups; group->table; group++) {
+        if (group->title && group != verb->groups) ss_text_append(text, "\n");
+        if (group->title) heading(out, group->title);
+        for (const ss_option *option = group->table; option->name; option++) {
+            ss_text words = {0};
+            ss_text_append(text, "  ");
+            ss_help_option_head(text, option);
+            ss_text_append(text, "\n");
+            ss_help_option_words(&words, option);
+            ss_help_wrap(text, ss_text_get(&words), OPTION_INDENT);
+            ss_text_free(&words);
+        }
+    }
+
+    ss_text_append(text, "\n");
     heading(out, "Examples");
     for (const ss_example *example = verb->examples; example->command; example++) {
-        ss_text_appendf(&out->text, "  stickslip %s\n", example->command);
-        ss_help_wrap(&out->text, example->purpose, OPTION_INDENT);
+        ss_text_appendf(text, "  stickslip %s\n", example->command);
+        ss_help_wrap(text, example->purpose, OPTION_INDENT);
     }
 }
 

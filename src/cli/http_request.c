@@ -4,17 +4,15 @@
 #include <string.h>
 #include <strings.h>
 
-static bool is_token(char c)
-{
-    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-           (c != '\0' && strchr("!#$%&'*+-.^_`|~", c) != NULL);
-}
-
 static size_t token_length(const char *text)
 {
     size_t length = 0;
-    while (is_token(text[length])) length++;
-    return length;
+    for (;; length++) {
+        char c = text[length];
+        bool is_token = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+                        (c != '\0' && strchr("!#$%&'*+-.^_`|~", c) != NULL);
+        if (!is_token) return length;
+    }
 }
 
 /* Cuts the next line off, without its end. NULL after the last one. */
@@ -58,26 +56,22 @@ static bool names_this_machine(const char *host)
     return false;
 }
 
-static char *trim(char *text)
-{
-    text += strspn(text, " \t");
-    size_t length = strlen(text);
-    while (length > 0 && (text[length - 1] == ' ' || text[length - 1] == '\t')) text[--length] = '\0';
-    return text;
-}
-
 /* Every line is NAME: VALUE; of all of them only Host matters, and there must be just one. */
 static int read_headers(char *rest)
 {
-    const char *host = NULL;
-    char *line;
+    char *host = NULL, *line;
     while ((line = next_line(&rest)) && *line) {
         size_t length = token_length(line);
         if (length == 0 || line[length] != ':') return 400;
         line[length] = '\0';
         if (strcasecmp(line, "host") != 0) continue;
         if (host) return 400;
-        host = trim(line + length + 1);
+
+        // Blanks around the value do not belong to it.
+        host = line + length + 1;
+        host += strspn(host, " \t");
+        length = strlen(host);
+        while (length > 0 && (host[length - 1] == ' ' || host[length - 1] == '\t')) host[--length] = '\0';
     }
     if (!line || !host) return 400;
     return names_this_machine(host) ? 200 : 403;

@@ -101,25 +101,6 @@ static void begin_reply(connection *c, int status, bool is_head)
     c->deadline = ss_clock_seconds() + seconds_to_take;
 }
 
-static void answer(server *s, connection *c, const ss_http_request *request)
-{
-    ss_error err = {0};
-    bool good = s->options->answer(request->path, &c->body, s->options->context, &err);
-    if (good) {
-        begin_reply(c, c->body.type ? 200 : 404, request->is_head);
-        return;
-    }
-    drop_body(c);
-    size_t size = strlen(err.message);
-    c->body.bytes = ss_allocate(size + 1, 1);
-    if (c->body.bytes) {
-        memcpy(c->body.bytes, err.message, size);
-        c->body.type = "text/plain; charset=utf-8";
-        c->body.size = size;
-    }
-    begin_reply(c, 500, request->is_head);
-}
-
 /* ---- connections --------------------------------------------------------------------------------- */
 
 static void hang_up(connection *c)
@@ -143,22 +124,6 @@ static bool must_wait(ssize_t result)
     return result < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR);
 }
 
-static void look_at_head(server *s, connection *c)
-{
-    size_t length = ss_http_request_end(c->head, c->got);
-    if (length == 0) {
-        if (c->got == HEAD_BYTES) begin_reply(c, 431, false);
-        return;
-    }
-    ss_http_request request;
-    c->head[length] = '\0';
-    int status = ss_http_request_read(c->head, length, &request);
-    if (status == 200)
-        answer(s, c, &request);
-    else
-        begin_reply(c, status, request.is_head);
-}
-
 static void read_more(server *s, connection *c)
 {
     ssize_t got = recv(c->fd, c->head + c->got, HEAD_BYTES - c->got, 0);
@@ -168,22 +133,41 @@ static void read_more(server *s, connection *c)
         return;
     }
     c->got += (size_t)got;
-    look_at_head(s, c);
-}
+    size_t length = ss_http_request_end(c->head, c->got);
+    if (length == 0 && c->got == HEAD_BYTES) begin_reply(c, 431, false);
+    if (length == 0) return;
 
-static ssize_t send_part(connection *c)
-{
-    bool in_head = c->sent < c->reply_size;
-    const void *from = in_head ? (const void *)(c->reply + c->sent)
-                               : (const void *)(c->body.bytes + (c->sent - c->reply_size));
-    size_t size = in_head ? c->reply_size - c->sent : c->reply_size + c->body.size - c->sent;
-    return send(c->fd, from, size, MSG_NOSIGNAL);
+    ss_http_request request;
+    c->head[length] = '\0';
+    int status = ss_http_request_read(c->head, length, &request);
+    ss_error err = {0};
+    bool good = status != 200 || s->options->answer(request.path, &c->body, s->options->context, &err);
+    if (status == 200 && good && !c->body.type) status = 404;
+
+    // What went wrong is the body of the reply.
+    if (!good) {
+        size_t size = strlen(err.message);
+        status = 500;
+        drop_body(c);
+        c->body.bytes = ss_allocate(size + 1, 1);
+        if (c->body.bytes) {
+            memcpy(c->body.bytes, err.message, size);
+            c->body.type = "text/plain; charset=utf-8";
+            c->body.size = size;
+        }
+    }
+    begin_reply(c, status, request.is_head);
 }
 
 static void write_more(connection *c)
 {
+    // First the head of the reply, then its body.
     while (c->sent < c->reply_size + c->body.size) {
-        ssize_t sent = send_part(c);
+        bool in_head = c->sent < c->reply_size;
+        const void *from = in_head ? (const void *)(c->reply + c->sent)
+                                   : (const void *)(c->body.bytes + (c->sent - c->reply_size));
+        size_t size = in_head ? c->reply_size - c->sent : c->reply_size + c->body.size - c->sent;
+        ssize_t sent = send(c->fd, from, size, MSG_NOSIGNAL);
         if (must_wait(sent)) return;
         if (sent < 0) {
             hang_up(c);
@@ -195,31 +179,16 @@ static void write_more(connection *c)
     leave(c);
 }
 
-static void read_away(connection *c)
-{
-    char nothing[4096];
-    ssize_t got = recv(c->fd, nothing, sizeof nothing, 0);
-    if (got <= 0 && !must_wait(got)) hang_up(c);
-}
-
 static void attend(server *s, connection *c)
 {
-    if (c->phase == READING)
+    if (c->phase == READING) {
         read_more(s, c);
-    else if (c->phase == LEAVING)
-        read_away(c);
-    if (c->fd >= 0 && c->phase == WRITING) write_more(c);
-}
-
-/* A request that was begun and does not end gets an answer that says so; a silent connection gets none. */
-static void run_out(connection *c)
-{
-    if (c->phase == READING && c->got > 0) {
-        begin_reply(c, 408, false);
-        write_more(c);
-    } else {
-        hang_up(c);
+    } else if (c->phase == LEAVING) {
+        char nothing[4096];
+        ssize_t got = recv(c->fd, nothing, sizeof nothing, 0);
+        if (got <= 0 && !must_wait(got)) hang_up(c);
     }
+    if (c->fd >= 0 && c->phase == WRITING) write_more(c);
 }
 
 static connection *free_connection(server *s)
@@ -229,22 +198,16 @@ static connection *free_connection(server *s)
     return NULL;
 }
 
-static void welcome(server *s)
-{
-    connection *c = free_connection(s);
-    int fd = c ? accept4(s->listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC) : -1;
-    if (fd < 0) return;
-    memset(c, 0, sizeof *c);
-    c->fd = fd;
-    c->deadline = ss_clock_seconds() + seconds_to_ask;
-}
-
 /* ---- the loop ------------------------------------------------------------------------------------ */
 
-/* Fills polls with the listener, as long as there is a place for one more, and all connections. */
-static nfds_t list_polls(server *s, struct pollfd *polls, connection **whose, double *next)
+static void serve_round(server *s, const sigset_t *while_waiting)
 {
+    struct pollfd polls[CONNECTIONS + 1];
+    connection *whose[CONNECTIONS + 1]; // NULL: the listener
     nfds_t count = 0;
+    double now = ss_clock_seconds(), next = now + 60.0;
+
+    // The listener, as long as there is a place for one more, and all connections.
     if (free_connection(s)) {
         whose[count] = NULL;
         polls[count++] = (struct pollfd){.fd = s->listener, .events = POLLIN};
@@ -252,82 +215,77 @@ static nfds_t list_polls(server *s, struct pollfd *polls, connection **whose, do
     for (int i = 0; i < CONNECTIONS; i++) {
         connection *c = &s->connections[i];
         if (c->fd < 0) continue;
-        if (c->deadline < *next) *next = c->deadline;
+        if (c->deadline < next) next = c->deadline;
         whose[count] = c;
         polls[count++] = (struct pollfd){.fd = c->fd, .events = c->phase == WRITING ? POLLOUT : POLLIN};
     }
-    return count;
-}
-
-static void serve_round(server *s, const sigset_t *while_waiting)
-{
-    struct pollfd polls[CONNECTIONS + 1];
-    connection *whose[CONNECTIONS + 1];
-    double now = ss_clock_seconds(), next = now + 60.0;
-    nfds_t count = list_polls(s, polls, whose, &next);
     double wait = next > now ? next - now : 0.0;
     struct timespec limit = {(time_t)wait, (long)(1e9 * (wait - (double)(time_t)wait))};
     if (ppoll(polls, count, &limit, while_waiting) < 0) return; // a signal: the caller looks
+
     now = ss_clock_seconds(); // before the work below, which may take long and is no fault of those who wait
     for (nfds_t i = 0; i < count; i++) {
         if (!polls[i].revents) continue;
-        if (whose[i])
+        if (whose[i]) {
             attend(s, whose[i]);
-        else
-            welcome(s);
+            continue;
+        }
+        connection *c = free_connection(s);
+        int fd = c ? accept4(s->listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC) : -1;
+        if (fd < 0) continue;
+        memset(c, 0, sizeof *c);
+        c->fd = fd;
+        c->deadline = ss_clock_seconds() + seconds_to_ask;
     }
-    for (int i = 0; i < CONNECTIONS; i++)
-        if (s->connections[i].fd >= 0 && s->connections[i].deadline <= now) run_out(&s->connections[i]);
-}
 
-/* ---- life ---------------------------------------------------------------------------------------- */
-
-static bool start_listening(server *s, int *port, ss_error *err)
-{
-    struct sockaddr_in address = {.sin_family = AF_INET,
-                                  .sin_port = htons((uint16_t)s->options->port),
-                                  .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    socklen_t size = sizeof address;
-    s->listener = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-    int yes = 1;
-    bool good = s->listener >= 0 &&
-                setsockopt(s->listener, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes) == 0 &&
-                bind(s->listener, (struct sockaddr *)&address, size) == 0 && listen(s->listener, 64) == 0 &&
-                getsockname(s->listener, (struct sockaddr *)&address, &size) == 0;
-    *port = ntohs(address.sin_port);
-    return good || ss_fail(err, SS_ERROR_RESOURCES, "127.0.0.1:%d: cannot listen: %s; try another --port",
-                           s->options->port, strerror(errno));
-}
-
-/* Signals come only while the loop waits, so that none slips in between looking and waiting. */
-static void hold_signals(sigset_t *before)
-{
-    static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
-    struct sigaction action = {.sa_handler = note_stop};
-    sigset_t held;
-    sigemptyset(&action.sa_mask);
-    sigemptyset(&held);
-    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
-        struct sigaction old;
-        sigaction(signals[i], NULL, &old);
-        if (old.sa_handler != SIG_IGN) sigaction(signals[i], &action, NULL); // nohup stays nohup
-        sigaddset(&held, signals[i]);
+    // A request that was begun and does not end gets an answer that says so; a silent connection gets none.
+    for (int i = 0; i < CONNECTIONS; i++) {
+        connection *c = &s->connections[i];
+        if (c->fd < 0 || c->deadline > now) continue;
+        if (c->phase == READING && c->got > 0) {
+            begin_reply(c, 408, false);
+            write_more(c);
+        } else {
+            hang_up(c);
+        }
     }
-    sigprocmask(SIG_BLOCK, &held, before);
 }
 
 bool ss_http_serve(const ss_http_server_options *options, ss_error *err)
 {
     server s = {.options = options, .listener = -1};
-    int port;
     s.connections = ss_allocate(CONNECTIONS, sizeof *s.connections);
     if (!s.connections) return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for connections");
     for (int i = 0; i < CONNECTIONS; i++) s.connections[i].fd = -1;
-    bool good = start_listening(&s, &port, err);
+
+    struct sockaddr_in address = {.sin_family = AF_INET,
+                                  .sin_port = htons((uint16_t)options->port),
+                                  .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t size = sizeof address;
+    s.listener = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    int yes = 1;
+    bool good = s.listener >= 0 && setsockopt(s.listener, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes) == 0 &&
+                bind(s.listener, (struct sockaddr *)&address, size) == 0 && listen(s.listener, 64) == 0 &&
+                getsockname(s.listener, (struct sockaddr *)&address, &size) == 0;
+    if (!good)
+        ss_fail(err, SS_ERROR_RESOURCES, "127.0.0.1:%d: cannot listen: %s; try another --port", options->port,
+                strerror(errno));
+
     if (good) {
-        sigset_t before;
-        hold_signals(&before);
-        options->ready(port, options->context);
+        // Signals come only while the loop waits, so that none slips in between looking and waiting.
+        static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
+        struct sigaction action = {.sa_handler = note_stop};
+        sigset_t held, before;
+        sigemptyset(&action.sa_mask);
+        sigemptyset(&held);
+        for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
+            struct sigaction old;
+            sigaction(signals[i], NULL, &old);
+            if (old.sa_handler != SIG_IGN) sigaction(signals[i], &action, NULL); // nohup stays nohup
+            sigaddset(&held, signals[i]);
+        }
+        sigprocmask(SIG_BLOCK, &held, &before);
+        options->ready(ntohs(address.sin_port), options->context);
         while (!stop) serve_round(&s, &before);
         sigprocmask(SIG_SETMASK, &before, NULL);
     }

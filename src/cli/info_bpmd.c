@@ -52,25 +52,6 @@ static void note_failure(view *v, const char *place, const ss_error *err)
 
 /* ---- reading one frame --------------------------------------------------------------------------- */
 
-static void read_result_names(view *v, int index, sight *s, ss_findings *findings)
-{
-    int count = ss_bpmd_result_count(v->file, index, &s->err);
-    if (count < 0) ss_findings_add(findings, SS_FINDING_WARNING, s->path, "%s", s->err.message);
-    if (count <= 0) return;
-    s->results = ss_allocate((size_t)count, sizeof *s->results);
-    for (int i = 0; s->results && i < count; i++) {
-        ss_stored_result result = {0};
-        if (ss_bpmd_result(v->file, index, i, &result, &s->err)) {
-            s->results[s->result_count++] = result.solver;
-            result.solver = NULL;
-            ss_stored_result_free(&result);
-        } else {
-            ss_findings_add(findings, SS_FINDING_WARNING, s->path, "a result cannot be read: %s",
-                            s->err.message);
-        }
-    }
-}
-
 static void see(view *v, int index, sight *s)
 {
     *s = (sight){.index = index};
@@ -81,7 +62,23 @@ static void see(view *v, int index, sight *s)
         s->summary = ss_frame_summarise(s->frame);
         s->dialect = ss_bpmd_dialect(v->file, index, &s->err);
         v->dialect = v->dialect == -1 || v->dialect == (int)s->dialect ? (int)s->dialect : SS_DIALECT_AUTO;
-        read_result_names(v, index, s, &findings);
+
+        // Whose results are stored beside it.
+        int count = ss_bpmd_result_count(v->file, index, &s->err);
+        if (count < 0) ss_findings_add(&findings, SS_FINDING_WARNING, s->path, "%s", s->err.message);
+        if (count > 0) s->results = ss_allocate((size_t)count, sizeof *s->results);
+        for (int i = 0; s->results && i < count; i++) {
+            ss_stored_result result = {0};
+            if (ss_bpmd_result(v->file, index, i, &result, &s->err)) {
+                s->results[s->result_count++] = result.solver;
+                result.solver = NULL;
+                ss_stored_result_free(&result);
+            } else {
+                ss_findings_add(&findings, SS_FINDING_WARNING, s->path, "a result cannot be read: %s",
+                                s->err.message);
+            }
+        }
+
         if (!ss_bpmd_note(v->file, index, s->note, sizeof s->note)) s->note[0] = '\0';
         if (s->note[0]) {
             ss_text_append(&v->notes, "  ");
@@ -136,27 +133,6 @@ static int count_shapes(view *v, int simulation)
     return count;
 }
 
-static void put_manifest(ss_json *json, const ss_manifest *manifest)
-{
-    ss_json_member_text(json, "title", manifest->title);
-    ss_json_member_text(json, "toolkit", manifest->toolkit);
-    ss_json_member_text(json, "description", manifest->description);
-    ss_json_member_text(json, "author", manifest->author);
-    ss_json_member_text(json, "date", manifest->date);
-    ss_json_member_text(json, "url", manifest->url);
-    ss_json_member_text(json, "keywords", manifest->keywords);
-    ss_json_key(json, "gravity");
-    if (isnan(manifest->gravity[0]))
-        ss_json_null(json);
-    else
-        ss_json_reals(json, manifest->gravity, 3);
-    ss_json_key(json, "image");
-    if (manifest->image)
-        ss_json_integers(json, (int[]){manifest->image_width, manifest->image_height}, 2);
-    else
-        ss_json_null(json);
-}
-
 static void put_simulations(view *v, ss_json *json)
 {
     ss_json_key(json, "simulations");
@@ -170,7 +146,23 @@ static void put_simulations(view *v, ss_json *json)
         ss_json_member_text(json, "path", path);
         ss_json_member_integer(json, "frames", ss_bpmd_simulation_frames(v->file, i));
         if (ss_bpmd_manifest(v->file, i, &manifest, &err)) {
-            put_manifest(json, &manifest);
+            ss_json_member_text(json, "title", manifest.title);
+            ss_json_member_text(json, "toolkit", manifest.toolkit);
+            ss_json_member_text(json, "description", manifest.description);
+            ss_json_member_text(json, "author", manifest.author);
+            ss_json_member_text(json, "date", manifest.date);
+            ss_json_member_text(json, "url", manifest.url);
+            ss_json_member_text(json, "keywords", manifest.keywords);
+            ss_json_key(json, "gravity");
+            if (isnan(manifest.gravity[0]))
+                ss_json_null(json);
+            else
+                ss_json_reals(json, manifest.gravity, 3);
+            ss_json_key(json, "image");
+            if (manifest.image)
+                ss_json_integers(json, (int[]){manifest.image_width, manifest.image_height}, 2);
+            else
+                ss_json_null(json);
         } else {
             note_failure(v, path, &err);
             ss_json_member_text(json, "error", err.message);
@@ -188,32 +180,6 @@ static void put_simulations(view *v, ss_json *json)
     ss_json_end_array(json);
 }
 
-static void put_frame(ss_json *json, const sight *s)
-{
-    const ss_frame_summary *sum = &s->summary;
-    char hash[33];
-    ss_frame_hash(s->frame, hash);
-    ss_json_member_text(json, "dialect", ss_dialect_name(s->dialect));
-    ss_json_member_integer(json, "bodies", sum->bodies);
-    ss_json_member_integer(json, "dead_bodies", dead_bodies(s));
-    ss_json_member_integer(json, "constraints", sum->constraints);
-    ss_json_member_integer(json, "rows", sum->rows);
-    ss_json_member_integer(json, "contacts", sum->contacts);
-    ss_json_key(json, "h"), ss_json_real(json, s->frame->h);
-    ss_json_member_known(json, "time", s->frame->time);
-    ss_json_key(json, "total_mass"), ss_json_real(json, sum->total_mass);
-    ss_json_key(json, "kinetic_energy"), ss_json_real(json, sum->kinetic_energy);
-    ss_json_key(json, "momentum"), ss_json_reals(json, sum->momentum, 3);
-    ss_json_key(json, "sum_abs_gap"), ss_json_real(json, sum->sum_abs_gap);
-    ss_json_key(json, "max_penetration"), ss_json_real(json, sum->max_penetration);
-    ss_json_member_text(json, "hash", hash);
-    ss_json_member_text(json, "note", s->note[0] ? s->note : NULL);
-    ss_json_key(json, "results");
-    ss_json_begin_array(json);
-    for (int i = 0; i < s->result_count; i++) ss_json_string(json, s->results[i]);
-    ss_json_end_array(json);
-}
-
 static void print_json(view *v)
 {
     ss_json json = {.text = &v->out->text};
@@ -221,22 +187,47 @@ static void print_json(view *v)
     ss_json_member_text(&json, "format", "bpmd");
     ss_json_member_text(&json, "file", v->command->arguments[0]);
     put_simulations(v, &json);
+
     ss_json_key(&json, "frames");
     ss_json_begin_array(&json);
     for (int i = v->begin; i < v->end && goes_on(v); i++) {
         sight s;
         see(v, i, &s);
+        const ss_frame_summary *sum = &s.summary;
         ss_json_begin_object(&json);
         ss_json_member_text(&json, "path", s.path);
-        if (s.frame)
-            put_frame(&json, &s);
-        else
+        if (s.frame) {
+            char hash[33];
+            ss_frame_hash(s.frame, hash);
+            ss_json_member_text(&json, "dialect", ss_dialect_name(s.dialect));
+            ss_json_member_integer(&json, "bodies", sum->bodies);
+            ss_json_member_integer(&json, "dead_bodies", dead_bodies(&s));
+            ss_json_member_integer(&json, "constraints", sum->constraints);
+            ss_json_member_integer(&json, "rows", sum->rows);
+            ss_json_member_integer(&json, "contacts", sum->contacts);
+            ss_json_key(&json, "h"), ss_json_real(&json, s.frame->h);
+            ss_json_member_known(&json, "time", s.frame->time);
+            ss_json_key(&json, "total_mass"), ss_json_real(&json, sum->total_mass);
+            ss_json_key(&json, "kinetic_energy"), ss_json_real(&json, sum->kinetic_energy);
+            ss_json_key(&json, "momentum"), ss_json_reals(&json, sum->momentum, 3);
+            ss_json_key(&json, "sum_abs_gap"), ss_json_real(&json, sum->sum_abs_gap);
+            ss_json_key(&json, "max_penetration"), ss_json_real(&json, sum->max_penetration);
+            ss_json_member_text(&json, "hash", hash);
+            ss_json_member_text(&json, "note", s.note[0] ? s.note : NULL);
+            ss_json_key(&json, "results");
+            ss_json_begin_array(&json);
+            for (int k = 0; k < s.result_count; k++) ss_json_string(&json, s.results[k]);
+            ss_json_end_array(&json);
+        } else {
             ss_json_member_text(&json, "error", s.err.message);
+        }
         ss_json_end_object(&json);
         forget(&s);
         ss_progress_line_show(&v->progress, "reading frame", i + 1, v->end);
     }
     ss_json_end_array(&json);
+
+    // What is known only after all frames have been read.
     ss_json_member_text(&json, "dialect", dialect_of_all(v));
     ss_tally_json(&json, "repairs", &v->tally, SS_FINDING_REPAIR);
     ss_tally_json(&json, "warnings", &v->tally, SS_FINDING_WARNING);
@@ -246,22 +237,6 @@ static void print_json(view *v)
 }
 
 /* ---- text ---------------------------------------------------------------------------------------- */
-
-static void print_simulation(view *v, const char *path, const ss_manifest *m, int shapes, int frames)
-{
-    ss_text_append(&v->out->text, "\n");
-    ss_info_heading(v->out, "Simulation %s", path);
-    ss_info_words(v->out, "title", m->title);
-    ss_info_words(v->out, "toolkit", m->toolkit);
-    ss_info_words(v->out, "description", m->description);
-    ss_info_words(v->out, "author", m->author);
-    ss_info_words(v->out, "date", m->date);
-    ss_info_words(v->out, "url", m->url);
-    ss_info_words(v->out, "keywords", m->keywords);
-    if (m->image) ss_info_item(v->out, "picture", "%d x %d pixels", m->image_width, m->image_height);
-    if (shapes > 0) ss_info_item(v->out, "shapes", "%d, for stickslip view", shapes);
-    ss_info_item(v->out, "frames", "%d", frames);
-}
 
 /* All are read, so that what is wrong with one is reported. */
 static void print_simulations(view *v)
@@ -275,30 +250,25 @@ static void print_simulations(view *v)
         ss_error err;
         if (!ss_bpmd_manifest(v->file, i, &m, &err)) note_failure(v, path, &err);
         int shapes = count_shapes(v, i);
-        if (!hidden) print_simulation(v, path, &m, shapes, ss_bpmd_simulation_frames(v->file, i));
+        if (!hidden) {
+            ss_text_append(&v->out->text, "\n");
+            ss_info_heading(v->out, "Simulation %s", path);
+            ss_info_words(v->out, "title", m.title);
+            ss_info_words(v->out, "toolkit", m.toolkit);
+            ss_info_words(v->out, "description", m.description);
+            ss_info_words(v->out, "author", m.author);
+            ss_info_words(v->out, "date", m.date);
+            ss_info_words(v->out, "url", m.url);
+            ss_info_words(v->out, "keywords", m.keywords);
+            if (m.image) ss_info_item(v->out, "picture", "%d x %d pixels", m.image_width, m.image_height);
+            if (shapes > 0) ss_info_item(v->out, "shapes", "%d, for stickslip view", shapes);
+            ss_info_item(v->out, "frames", "%d", ss_bpmd_simulation_frames(v->file, i));
+        }
         if (hidden && i == FIRST_SHOWN)
             ss_text_appendf(&v->out->text, "\n... %d more simulations (--all lists them)\n", left_out);
         ss_manifest_free(&m);
         ss_progress_line_show(&v->progress, "reading simulation", i + 1, count);
     }
-}
-
-static void start_table(ss_table *table)
-{
-    static const char *const heads[] = {"frame",         "bodies",      "joints",    "rows",
-                                        "contacts",      "h [s]",       "mass [kg]", "kinetic [J]",
-                                        "sum |gap| [m]", "overlap [m]", "results",   "path"};
-    static const unsigned char expendable[] = {11, 8, 3, 6, 5, 0}; // path, sum |gap|, rows, mass, h
-    *table = (ss_table){.columns = sizeof heads / sizeof *heads, .left = 1, .expendable = expendable};
-    for (int i = 0; i < table->columns; i++) ss_table_add(table, "%s", heads[i]);
-}
-
-static void add_results(ss_table *table, const sight *s)
-{
-    ss_text names = {0};
-    for (int i = 0; i < s->result_count; i++) ss_text_appendf(&names, "%s%s", i ? "," : "", s->results[i]);
-    ss_table_add(table, "%s", s->result_count ? ss_text_get(&names) : "-");
-    ss_text_free(&names);
 }
 
 static void add_frame(ss_table *table, const sight *s)
@@ -320,67 +290,62 @@ static void add_frame(ss_table *table, const sight *s)
     ss_table_add(table, "%.4g", sum->kinetic_energy);
     ss_table_add(table, "%.4g", sum->sum_abs_gap);
     ss_table_add(table, "%.3g", sum->max_penetration);
-    add_results(table, s);
+
+    ss_text names = {0};
+    for (int i = 0; i < s->result_count; i++) ss_text_appendf(&names, "%s%s", i ? "," : "", s->results[i]);
+    ss_table_add(table, "%s", s->result_count ? ss_text_get(&names) : "-");
+    ss_text_free(&names);
     ss_table_add(table, "%s", s->path);
-}
-
-static void add_gap(ss_table *table, int left_out)
-{
-    ss_table_add(table, "... %d more", left_out);
-    for (int i = 1; i < table->columns; i++) ss_table_add(table, "%s", "");
-}
-
-static void read_frames(view *v, ss_table *table)
-{
-    int left_out = v->options->all ? 0 : v->end - v->begin - FIRST_SHOWN - LAST_SHOWN;
-    start_table(table);
-    for (int i = v->begin; i < v->end && goes_on(v); i++) {
-        bool hidden = left_out > 1 && i >= v->begin + FIRST_SHOWN && i < v->end - LAST_SHOWN;
-        sight s;
-        see(v, i, &s);
-        if (!hidden) add_frame(table, &s);
-        if (hidden && i == v->begin + FIRST_SHOWN) add_gap(table, left_out);
-        forget(&s);
-        ss_progress_line_show(&v->progress, "reading frame", i + 1, v->end);
-    }
-    ss_progress_line_end(&v->progress);
-}
-
-static void print_unreadable(view *v)
-{
-    if (v->unreadable.count_of[SS_FINDING_FAULT] == 0) return;
-    ss_text_append(&v->out->text, "\n");
-    ss_info_heading(v->out, "Unreadable");
-    for (size_t i = 0; i < v->unreadable.count; i++) {
-        ss_text_append(&v->out->text, "  ");
-        ss_text_append_clean(&v->out->text, v->unreadable.items[i].message);
-        ss_text_append(&v->out->text, "\n");
-    }
-}
-
-static void print_notes(view *v)
-{
-    if (v->notes.length == 0) return;
-    ss_text_append(&v->out->text, "\n");
-    ss_info_heading(v->out, "Notes");
-    ss_text_append(&v->out->text, ss_text_get(&v->notes));
 }
 
 static void print_findings(view *v)
 {
-    print_notes(v);
-    print_unreadable(v);
+    ss_text *text = &v->out->text;
+    if (v->notes.length > 0) {
+        ss_text_append(text, "\n");
+        ss_info_heading(v->out, "Notes");
+        ss_text_append(text, ss_text_get(&v->notes));
+    }
+    if (v->unreadable.count_of[SS_FINDING_FAULT] > 0) {
+        ss_text_append(text, "\n");
+        ss_info_heading(v->out, "Unreadable");
+        for (size_t i = 0; i < v->unreadable.count; i++) {
+            ss_text_append(text, "  ");
+            ss_text_append_clean(text, v->unreadable.items[i].message);
+            ss_text_append(text, "\n");
+        }
+    }
     ss_tally_print(v->out, "Repairs", &v->tally, SS_FINDING_REPAIR);
     ss_tally_print(v->out, "Warnings", &v->tally, SS_FINDING_WARNING);
 }
 
 static void print_text(view *v)
 {
-    const char *dialect;
+    static const char *const heads[] = {"frame",         "bodies",      "joints",    "rows",
+                                        "contacts",      "h [s]",       "mass [kg]", "kinetic [J]",
+                                        "sum |gap| [m]", "overlap [m]", "results",   "path"};
+    static const unsigned char expendable[] = {11, 8, 3, 6, 5, 0}; // path, sum |gap|, rows, mass, h
+    ss_table table = {.columns = sizeof heads / sizeof *heads, .left = 1, .expendable = expendable};
+    for (int i = 0; i < table.columns; i++) ss_table_add(&table, "%s", heads[i]);
+
+    // All frames are read before the heading, which says their dialect; the middle of many is not shown.
+    int left_out = v->options->all ? 0 : v->end - v->begin - FIRST_SHOWN - LAST_SHOWN;
+    for (int i = v->begin; i < v->end && goes_on(v); i++) {
+        bool hidden = left_out > 1 && i >= v->begin + FIRST_SHOWN && i < v->end - LAST_SHOWN;
+        sight s;
+        see(v, i, &s);
+        if (!hidden) add_frame(&table, &s);
+        if (hidden && i == v->begin + FIRST_SHOWN) {
+            ss_table_add(&table, "... %d more", left_out);
+            for (int c = 1; c < table.columns; c++) ss_table_add(&table, "%s", "");
+        }
+        forget(&s);
+        ss_progress_line_show(&v->progress, "reading frame", i + 1, v->end);
+    }
+    ss_progress_line_end(&v->progress);
+
+    const char *dialect = dialect_of_all(v);
     int frames = ss_bpmd_frame_count(v->file);
-    ss_table table;
-    read_frames(v, &table);
-    dialect = dialect_of_all(v);
     ss_info_heading(v->out, "%s: BPMD, %d frame%s%s%s", v->command->arguments[0], frames,
                     frames == 1 ? "" : "s", dialect ? ", dialect " : "", dialect ? dialect : "");
     print_simulations(v);
@@ -415,21 +380,6 @@ static void print_one(view *v, const sight *s)
     ss_info_item(out, "hash", "%s", hash);
 }
 
-/* What cannot be read was told by see(). */
-static void put_results(view *v, ss_json *json)
-{
-    ss_error err;
-    int count = ss_bpmd_result_count(v->file, v->begin, &err);
-    ss_json_key(json, "results");
-    ss_json_begin_array(json);
-    for (int i = 0; i < count; i++) {
-        ss_stored_result result = {0};
-        if (ss_bpmd_result(v->file, v->begin, i, &result, &err)) ss_info_result_json(json, v->out, &result);
-        ss_stored_result_free(&result);
-    }
-    ss_json_end_array(json);
-}
-
 static void print_frame(view *v)
 {
     sight s;
@@ -438,7 +388,19 @@ static void print_frame(view *v)
         ss_json json = {.text = &v->out->text};
         ss_json_begin_object(&json);
         ss_info_frame_json(&json, v->out, s.path, s.frame);
-        put_results(v, &json);
+
+        // Results that cannot be read are among the warnings already.
+        ss_error err;
+        int count = ss_bpmd_result_count(v->file, v->begin, &err);
+        ss_json_key(&json, "results");
+        ss_json_begin_array(&json);
+        for (int i = 0; i < count; i++) {
+            ss_stored_result result = {0};
+            if (ss_bpmd_result(v->file, v->begin, i, &result, &err))
+                ss_info_result_json(&json, v->out, &result);
+            ss_stored_result_free(&result);
+        }
+        ss_json_end_array(&json);
         ss_tally_json(&json, "repairs", &v->tally, SS_FINDING_REPAIR);
         ss_tally_json(&json, "warnings", &v->tally, SS_FINDING_WARNING);
         ss_json_end_object(&json);
@@ -455,32 +417,6 @@ static void print_frame(view *v)
 
 /* ---- all together -------------------------------------------------------------------------------- */
 
-static bool choose_frames(view *v, ss_error *err)
-{
-    const char *wanted = v->options->frame;
-    if (v->options->full && !wanted)
-        return ss_fail(err, SS_ERROR_USAGE, "info: --full needs --frame PATH or --frame N");
-    v->end = ss_bpmd_frame_count(v->file);
-    if (!wanted) return true;
-    v->begin = ss_bpmd_find_frame(v->file, wanted);
-    if (v->begin < 0)
-        return ss_fail(err, SS_ERROR_INPUT, "%s: unknown frame '%s'; the file has %d",
-                       v->command->arguments[0], wanted, v->end);
-    v->end = v->begin + 1;
-    return true;
-}
-
-static void answer(view *v)
-{
-    bool one = v->options->frame && (v->options->full || !v->options->json);
-    if (one)
-        print_frame(v);
-    else if (v->options->json)
-        print_json(v);
-    else
-        print_text(v);
-}
-
 int ss_info_bpmd(const ss_command *command, const ss_info_options *options, ss_error *err)
 {
     view v = {.command = command,
@@ -489,7 +425,24 @@ int ss_info_bpmd(const ss_command *command, const ss_info_options *options, ss_e
               .dialect = -1,
               .progress = ss_progress_line_begin(command)};
     v.file = ss_bpmd_open(command->arguments[0], &options->source.limits, &options->source.read, err);
-    if (v.file && choose_frames(&v, err)) answer(&v);
+    bool good = v.file != NULL;
+    if (good && options->full && !options->frame)
+        good = ss_fail(err, SS_ERROR_USAGE, "info: --full needs --frame PATH or --frame N");
+    if (good) v.end = ss_bpmd_frame_count(v.file);
+    if (good && options->frame) {
+        v.begin = ss_bpmd_find_frame(v.file, options->frame);
+        if (v.begin < 0)
+            good = ss_fail(err, SS_ERROR_INPUT, "%s: unknown frame '%s'; the file has %d",
+                           command->arguments[0], options->frame, v.end);
+        v.end = v.begin + 1;
+    }
+
+    if (good && options->frame && (options->full || !options->json))
+        print_frame(&v);
+    else if (good && options->json)
+        print_json(&v);
+    else if (good)
+        print_text(&v);
     v.out->text.out_of_memory |= v.tally.out_of_memory || v.unreadable.out_of_memory;
     ss_tally_free(&v.tally);
     ss_text_free(&v.notes);

@@ -8,11 +8,9 @@
 #define ROUGH 1e-2  /* ... below this a rough one */
 
 typedef struct view {
-    const ss_command *command;
     const ss_info_options *options;
     ss_out *out;
     ss_json json;
-    ss_tally tally;
 } view;
 
 typedef struct named_matrix {
@@ -86,82 +84,10 @@ static const char *verdict_of(const ss_cone_residual *residual)
     return worst <= SOLVED ? "a solution" : worst <= ROUGH ? "a rough solution" : "not a solution";
 }
 
-static void put_solution(ss_json *json, const ss_fclib *problem)
-{
-    ss_cone_residual residual;
-    ss_error err;
-    if (!problem->has_solution) {
-        ss_json_null(json);
-        return;
-    }
-    ss_json_begin_object(json);
-    if (ss_cone_residual_of(problem->cone, &problem->solution, &residual, &err)) {
-        ss_json_key(json, "natural_map"), ss_json_real(json, residual.natural_map);
-        ss_json_key(json, "balance"), ss_json_real(json, residual.balance);
-        ss_json_key(json, "bilateral"), ss_json_real(json, residual.bilateral);
-        ss_json_key(json, "velocity"), ss_json_real(json, residual.velocity);
-        ss_json_key(json, "worst_contact"), ss_json_integer(json, residual.worst_contact);
-        ss_json_key(json, "verdict"), ss_json_string(json, verdict_of(&residual));
-    } else {
-        ss_json_key(json, "error"), ss_json_string(json, err.message);
-    }
-    ss_json_end_object(json);
-}
-
-static void print_solution(ss_out *out, const ss_fclib *problem)
-{
-    ss_cone_residual residual;
-    ss_error err;
-    if (!problem->has_solution)
-        ss_info_item(out, "solution", "none");
-    else if (!ss_cone_residual_of(problem->cone, &problem->solution, &residual, &err))
-        ss_info_item(out, "solution", "cannot be judged: %s", err.message);
-    else
-        ss_info_item(out, "solution",
-                     "%s: natural map %.3g, balance %.3g, bilateral %.3g, stored u off by %.3g",
-                     verdict_of(&residual), residual.natural_map, residual.balance, residual.bilateral,
-                     residual.velocity);
-}
-
 /* ---- JSON ---------------------------------------------------------------------------------------- */
 
-static void put_sizes(ss_json *json, const ss_cone *cone)
+static void put_vectors(ss_json *json, const named_vector *vectors, int count)
 {
-    named_matrix matrices[MOST_PARTS];
-    int count = list_matrices(cone, matrices);
-    ss_json_key(json, "sizes");
-    ss_json_begin_object(json);
-    for (int i = 0; i < count; i++) {
-        const ss_sparse *a = matrices[i].matrix;
-        ss_json_key(json, matrices[i].name);
-        ss_json_integers(json, (int[]){a->rows, a->cols, ss_sparse_nonzeros(a)}, 3);
-    }
-    ss_json_end_object(json);
-}
-
-static void put_matrix(ss_json *json, const ss_sparse *a)
-{
-    ss_json_begin_object(json);
-    ss_json_key(json, "rows"), ss_json_integer(json, a->rows);
-    ss_json_key(json, "cols"), ss_json_integer(json, a->cols);
-    ss_json_key(json, "triplets");
-    ss_json_begin_array(json);
-    for (int j = 0; j < a->cols; j++)
-        for (int k = a->start[j]; k < a->start[j + 1]; k++) {
-            ss_json_begin_array(json);
-            ss_json_integer(json, a->row[k]);
-            ss_json_integer(json, j);
-            ss_json_real(json, a->value[k]);
-            ss_json_end_array(json);
-        }
-    ss_json_end_array(json);
-    ss_json_end_object(json);
-}
-
-static void put_point(ss_json *json, const ss_cone *cone, const ss_cone_point *point)
-{
-    named_vector vectors[MOST_PARTS];
-    int count = list_point(cone, point, vectors);
     ss_json_begin_object(json);
     for (int i = 0; i < count; i++) {
         ss_json_key(json, vectors[i].name);
@@ -179,36 +105,57 @@ static void put_everything(view *v, const ss_fclib *problem)
     ss_json_key(json, "matrices");
     ss_json_begin_object(json);
     for (int i = 0; i < count; i++) {
+        const ss_sparse *a = matrices[i].matrix;
         ss_json_key(json, matrices[i].name);
-        put_matrix(json, matrices[i].matrix);
+        ss_json_begin_object(json);
+        ss_json_key(json, "rows"), ss_json_integer(json, a->rows);
+        ss_json_key(json, "cols"), ss_json_integer(json, a->cols);
+        ss_json_key(json, "triplets");
+        ss_json_begin_array(json);
+        for (int j = 0; j < a->cols; j++)
+            for (int k = a->start[j]; k < a->start[j + 1]; k++) {
+                ss_json_begin_array(json);
+                ss_json_integer(json, a->row[k]);
+                ss_json_integer(json, j);
+                ss_json_real(json, a->value[k]);
+                ss_json_end_array(json);
+            }
+        ss_json_end_array(json);
+        ss_json_end_object(json);
         ss_out_drain(v->out);
     }
     ss_json_end_object(json);
-    count = list_vectors(problem->cone, vectors);
+
     ss_json_key(json, "vectors");
-    ss_json_begin_object(json);
-    for (int i = 0; i < count; i++) {
-        ss_json_key(json, vectors[i].name);
-        ss_json_reals(json, vectors[i].values, (size_t)vectors[i].count);
-    }
-    ss_json_end_object(json);
+    put_vectors(json, vectors, list_vectors(problem->cone, vectors));
     if (!problem->has_solution) return;
     ss_json_key(json, "stored_solution");
-    put_point(json, problem->cone, &problem->solution);
+    put_vectors(json, vectors, list_point(problem->cone, &problem->solution, vectors));
 }
 
 static void put_problem(view *v, ss_fclib_kind kind, const ss_fclib *problem)
 {
     const ss_cone *cone = problem->cone;
     ss_json *json = &v->json;
-    double range[2];
     ss_json_begin_object(json);
     ss_json_key(json, "kind"), ss_json_string(json, ss_fclib_kind_name(kind));
     ss_json_key(json, "dimension"), ss_json_integer(json, cone->dimension);
     ss_json_key(json, "contacts"), ss_json_integer(json, cone->contacts);
     ss_json_key(json, "dofs"), ss_json_integer(json, cone->dofs);
     ss_json_key(json, "equations"), ss_json_integer(json, cone->equations);
-    put_sizes(json, cone);
+
+    named_matrix matrices[MOST_PARTS];
+    int count = list_matrices(cone, matrices);
+    ss_json_key(json, "sizes");
+    ss_json_begin_object(json);
+    for (int i = 0; i < count; i++) {
+        const ss_sparse *a = matrices[i].matrix;
+        ss_json_key(json, matrices[i].name);
+        ss_json_integers(json, (int[]){a->rows, a->cols, ss_sparse_nonzeros(a)}, 3);
+    }
+    ss_json_end_object(json);
+
+    double range[2];
     ss_json_key(json, "mu");
     if (cone->contacts > 0)
         find_range(cone->mu, cone->contacts, range), ss_json_reals(json, range, 2);
@@ -218,21 +165,32 @@ static void put_problem(view *v, ss_fclib_kind kind, const ss_fclib *problem)
     ss_json_key(json, "description"), ss_json_string(json, problem->info.description);
     ss_json_key(json, "math_info"), ss_json_string(json, problem->info.math_info);
     ss_json_key(json, "guesses"), ss_json_integer(json, problem->guess_count);
-    ss_json_key(json, "solution"), put_solution(json, problem);
+
+    // The stored solution, as judged by the problem.
+    ss_cone_residual residual;
+    ss_error err;
+    ss_json_key(json, "solution");
+    if (!problem->has_solution) {
+        ss_json_null(json);
+    } else {
+        ss_json_begin_object(json);
+        if (ss_cone_residual_of(cone, &problem->solution, &residual, &err)) {
+            ss_json_key(json, "natural_map"), ss_json_real(json, residual.natural_map);
+            ss_json_key(json, "balance"), ss_json_real(json, residual.balance);
+            ss_json_key(json, "bilateral"), ss_json_real(json, residual.bilateral);
+            ss_json_key(json, "velocity"), ss_json_real(json, residual.velocity);
+            ss_json_key(json, "worst_contact"), ss_json_integer(json, residual.worst_contact);
+            ss_json_key(json, "verdict"), ss_json_string(json, verdict_of(&residual));
+        } else {
+            ss_json_key(json, "error"), ss_json_string(json, err.message);
+        }
+        ss_json_end_object(json);
+    }
     if (v->options->full) put_everything(v, problem);
     ss_json_end_object(json);
 }
 
 /* ---- text ---------------------------------------------------------------------------------------- */
-
-static void print_matrix(ss_out *out, const char *name, const ss_sparse *a)
-{
-    ss_text_append(&out->text, "\n");
-    ss_info_heading(out, "%s, %d x %d: row column value", name, a->rows, a->cols);
-    for (int j = 0; j < a->cols && ss_out_drain(out); j++)
-        for (int k = a->start[j]; k < a->start[j + 1]; k++)
-            ss_text_appendf(&out->text, "  %7d %7d  %.17g\n", a->row[k], j, a->value[k]);
-}
 
 static void print_vector(ss_out *out, const named_vector *vector)
 {
@@ -247,7 +205,14 @@ static void print_everything(ss_out *out, const ss_fclib *problem)
     named_matrix matrices[MOST_PARTS];
     named_vector vectors[MOST_PARTS];
     int count = list_matrices(problem->cone, matrices);
-    for (int i = 0; i < count; i++) print_matrix(out, matrices[i].name, matrices[i].matrix);
+    for (int i = 0; i < count; i++) {
+        const ss_sparse *a = matrices[i].matrix;
+        ss_text_append(&out->text, "\n");
+        ss_info_heading(out, "%s, %d x %d: row column value", matrices[i].name, a->rows, a->cols);
+        for (int j = 0; j < a->cols && ss_out_drain(out); j++)
+            for (int k = a->start[j]; k < a->start[j + 1]; k++)
+                ss_text_appendf(&out->text, "  %7d %7d  %.17g\n", a->row[k], j, a->value[k]);
+    }
     count = list_vectors(problem->cone, vectors);
     for (int i = 0; i < count; i++) print_vector(out, &vectors[i]);
     count = problem->has_solution ? list_point(problem->cone, &problem->solution, vectors) : 0;
@@ -280,68 +245,66 @@ static void print_problem(view *v, ss_fclib_kind kind, const ss_fclib *problem)
         ss_info_item(out, matrices[i].name, "%d x %d, %d nonzeros", matrices[i].matrix->rows,
                      matrices[i].matrix->cols, ss_sparse_nonzeros(matrices[i].matrix));
     ss_info_item(out, "guesses", "%d", problem->guess_count);
-    print_solution(out, problem);
+    ss_cone_residual residual;
+    ss_error err;
+    if (!problem->has_solution)
+        ss_info_item(out, "solution", "none");
+    else if (!ss_cone_residual_of(cone, &problem->solution, &residual, &err))
+        ss_info_item(out, "solution", "cannot be judged: %s", err.message);
+    else
+        ss_info_item(out, "solution",
+                     "%s: natural map %.3g, balance %.3g, bilateral %.3g, stored u off by %.3g",
+                     verdict_of(&residual), residual.natural_map, residual.balance, residual.bilateral,
+                     residual.velocity);
     if (v->options->full) print_everything(out, problem);
 }
 
 /* ---- all together -------------------------------------------------------------------------------- */
 
-static bool show_problem(view *v, ss_fclib_kind kind, ss_error *err)
-{
-    ss_findings findings = {0};
-    ss_fclib *problem =
-        ss_fclib_read(v->command->arguments[0], kind, &v->options->source.limits, &findings, err);
-    ss_tally_add(&v->tally, &findings, "", 0);
-    ss_findings_free(&findings);
-    if (!problem) return false;
-    if (v->options->json)
-        put_problem(v, kind, problem);
-    else
-        print_problem(v, kind, problem);
-    ss_fclib_destroy(problem);
-    return true;
-}
-
-static bool show_json(view *v, const ss_fclib_kind *kinds, int count, ss_error *err)
-{
-    ss_json *json = &v->json;
-    bool shown = true;
-    ss_json_begin_object(json);
-    ss_json_key(json, "format"), ss_json_string(json, "fclib");
-    ss_json_key(json, "file"), ss_json_string(json, v->command->arguments[0]);
-    ss_json_key(json, "problems");
-    ss_json_begin_array(json);
-    for (int i = 0; i < count && shown; i++) shown = show_problem(v, kinds[i], err);
-    ss_json_end_array(json);
-    ss_tally_json(json, "warnings", &v->tally, SS_FINDING_WARNING);
-    ss_json_end_object(json);
-    ss_text_append(&v->out->text, "\n");
-    return shown;
-}
-
-static bool show_text(view *v, const ss_fclib_kind *kinds, int count, ss_error *err)
-{
-    bool shown = true;
-    ss_info_heading(v->out, "%s: FCLIB, %d problem%s", v->command->arguments[0], count,
-                    count == 1 ? "" : "s");
-    for (int i = 0; i < count && shown; i++) shown = show_problem(v, kinds[i], err);
-    ss_tally_print(v->out, "Warnings", &v->tally, SS_FINDING_WARNING);
-    return shown;
-}
-
 int ss_info_fclib(const ss_command *command, const ss_info_options *options, ss_error *err)
 {
-    view v = {
-        .command = command, .options = options, .out = command->out, .json = {.text = &command->out->text}};
+    const char *path = command->arguments[0];
+    view v = {.options = options, .out = command->out, .json = {.text = &command->out->text}};
+    ss_json *json = &v.json;
+    ss_tally tally = {0};
     ss_fclib_kind kinds[3];
     if (options->frame) {
-        ss_fail(err, SS_ERROR_USAGE, "info: --frame is for BPMD files; %s is an FCLIB file",
-                command->arguments[0]);
+        ss_fail(err, SS_ERROR_USAGE, "info: --frame is for BPMD files; %s is an FCLIB file", path);
         return SS_EXIT_USAGE;
     }
-    int count = ss_fclib_kinds(command->arguments[0], kinds, err);
-    if (count >= 0) (options->json ? show_json : show_text)(&v, kinds, count, err);
-    v.out->text.out_of_memory |= v.tally.out_of_memory;
-    ss_tally_free(&v.tally);
+    int count = ss_fclib_kinds(path, kinds, err);
+    if (count < 0) return SS_EXIT_DONE;
+
+    if (options->json) {
+        ss_json_begin_object(json);
+        ss_json_key(json, "format"), ss_json_string(json, "fclib");
+        ss_json_key(json, "file"), ss_json_string(json, path);
+        ss_json_key(json, "problems");
+        ss_json_begin_array(json);
+    } else {
+        ss_info_heading(v.out, "%s: FCLIB, %d problem%s", path, count, count == 1 ? "" : "s");
+    }
+    for (int i = 0; i < count; i++) {
+        ss_findings findings = {0};
+        ss_fclib *problem = ss_fclib_read(path, kinds[i], &options->source.limits, &findings, err);
+        ss_tally_add(&tally, &findings, "", 0);
+        ss_findings_free(&findings);
+        if (!problem) break;
+        if (options->json)
+            put_problem(&v, kinds[i], problem);
+        else
+            print_problem(&v, kinds[i], problem);
+        ss_fclib_destroy(problem);
+    }
+    if (options->json) {
+        ss_json_end_array(json);
+        ss_tally_json(json, "warnings", &tally, SS_FINDING_WARNING);
+        ss_json_end_object(json);
+        ss_text_append(&v.out->text, "\n");
+    } else {
+        ss_tally_print(v.out, "Warnings", &tally, SS_FINDING_WARNING);
+    }
+    v.out->text.out_of_memory |= tally.out_of_memory;
+    ss_tally_free(&tally);
     return SS_EXIT_DONE;
 }

@@ -16,14 +16,10 @@ static const char *shown_name(const ss_field *field)
     return field->name;
 }
 
-static int body_label(const ss_frame *frame, int body)
-{
-    return body == SS_WORLD ? SS_WORLD : frame->bodies.id[body];
-}
-
 /* Number k of the array as an integer; pairs as body ids. */
 static int integer_at(const ss_field *field, const ss_frame *frame, const void *data, size_t k)
 {
+    int body;
     switch (field->type) {
     case SS_FIELD_INT:
         return ((const int32_t *)data)[k];
@@ -32,33 +28,15 @@ static int integer_at(const ss_field *field, const ss_frame *frame, const void *
     case SS_FIELD_BYTE:
         return ((const uint8_t *)data)[k];
     case SS_FIELD_PAIR:
-        return body_label(frame, ((const int *)data)[k]);
+        body = ((const int *)data)[k];
+        return body == SS_WORLD ? SS_WORLD : frame->bodies.id[body];
     case SS_FIELD_REAL:
         break;
     }
     return 0;
 }
 
-static void put_item(ss_json *json, const ss_field *field, const ss_frame *frame, const void *data,
-                     size_t item)
-{
-    size_t width = (size_t)field->width;
-    if (width > 1) ss_json_begin_array(json);
-    for (size_t k = item * width; k < (item + 1) * width; k++) {
-        if (field->type == SS_FIELD_REAL)
-            ss_json_real(json, ((const double *)data)[k]);
-        else
-            ss_json_integer(json, integer_at(field, frame, data, k));
-    }
-    if (width > 1) ss_json_end_array(json);
-}
-
 /* Of the bodies, either the live ones or the others. */
-static bool is_wanted(const ss_field *field, const ss_frame *frame, int item, bool live)
-{
-    return field->per != SS_PER_BODY || ss_frame_is_live(frame, item) == live;
-}
-
 static void put_group(ss_json *json, ss_out *out, const char *key, const char *group, const ss_frame *frame,
                       bool live)
 {
@@ -67,11 +45,21 @@ static void put_group(ss_json *json, ss_out *out, const char *key, const char *g
     for (int f = 0; f < ss_field_count; f++) {
         const ss_field *field = &ss_fields[f];
         const void *data = ss_field_data(field, frame);
+        size_t width = (size_t)field->width;
         if (strcmp(field->group, group) != 0 || !data) continue;
         ss_json_key(json, shown_name(field));
         ss_json_begin_array(json);
-        for (int i = 0; i < ss_field_items(field, frame); i++)
-            if (is_wanted(field, frame, i, live)) put_item(json, field, frame, data, (size_t)i);
+        for (int i = 0; i < ss_field_items(field, frame); i++) {
+            if (field->per == SS_PER_BODY && ss_frame_is_live(frame, i) != live) continue;
+            if (width > 1) ss_json_begin_array(json);
+            for (size_t k = (size_t)i * width; k < ((size_t)i + 1) * width; k++) {
+                if (field->type == SS_FIELD_REAL)
+                    ss_json_real(json, ((const double *)data)[k]);
+                else
+                    ss_json_integer(json, integer_at(field, frame, data, k));
+            }
+            if (width > 1) ss_json_end_array(json);
+        }
         ss_json_end_array(json);
         ss_out_drain(out);
     }
@@ -111,19 +99,6 @@ static void put_known_rows(ss_json *json, const char *key, const double *values,
     ss_json_end_array(json);
 }
 
-static void put_answer(ss_json *json, ss_out *out, const ss_answer *answer)
-{
-    put_known_rows(json, "velocities", answer->velocity[0], answer->bodies, 6);
-    if (answer->coordinates > 0)
-        put_known_rows(json, "generalized_velocities", answer->generalized_velocity, answer->coordinates, 1);
-    put_known_rows(json, "lambda", answer->row_impulse, answer->rows, 1);
-    put_known_rows(json, "normal", answer->normal_impulse, answer->contacts, 1);
-    ss_out_drain(out);
-    put_known_rows(json, "tangent", answer->friction_impulse[0], answer->contacts, 3);
-    if (answer->rolling_impulse)
-        put_known_rows(json, "rolling", answer->rolling_impulse[0], answer->contacts, 3);
-}
-
 void ss_info_result_json(ss_json *json, ss_out *out, const ss_stored_result *result)
 {
     ss_json_begin_object(json);
@@ -133,7 +108,19 @@ void ss_info_result_json(ss_json *json, ss_out *out, const ss_stored_result *res
     ss_json_member_index(json, "iterations", result->iterations);
     ss_json_member_known(json, "error", result->error);
     ss_json_member_known(json, "seconds", result->seconds);
-    if (result->answer) put_answer(json, out, result->answer);
+    const ss_answer *answer = result->answer;
+    if (answer) {
+        put_known_rows(json, "velocities", answer->velocity[0], answer->bodies, 6);
+        if (answer->coordinates > 0)
+            put_known_rows(json, "generalized_velocities", answer->generalized_velocity, answer->coordinates,
+                           1);
+        put_known_rows(json, "lambda", answer->row_impulse, answer->rows, 1);
+        put_known_rows(json, "normal", answer->normal_impulse, answer->contacts, 1);
+        ss_out_drain(out);
+        put_known_rows(json, "tangent", answer->friction_impulse[0], answer->contacts, 3);
+        if (answer->rolling_impulse)
+            put_known_rows(json, "rolling", answer->rolling_impulse[0], answer->contacts, 3);
+    }
     put_known_rows(json, "errors", result->errors, result->error_count, 1);
     ss_json_key(json, "measures");
     ss_json_begin_object(json);
@@ -151,20 +138,6 @@ void ss_info_result_json(ss_json *json, ss_out *out, const ss_stored_result *res
 
 /* ---- text ---------------------------------------------------------------------------------------- */
 
-static void print_item(ss_out *out, const ss_field *field, const ss_frame *frame, const void *data, int item)
-{
-    ss_text_appendf(&out->text, "  %6d ", field->per == SS_PER_BODY ? frame->bodies.id[item] : item);
-    for (int c = 0; c < field->width; c++) {
-        size_t k = (size_t)item * (size_t)field->width + (size_t)c;
-        if (field->type == SS_FIELD_REAL)
-            ss_text_appendf(&out->text, " %14.8g", ((const double *)data)[k]);
-        else
-            ss_text_appendf(&out->text, " %6d", integer_at(field, frame, data, k));
-    }
-    if (field->per == SS_PER_BODY && !ss_frame_is_live(frame, item)) ss_text_append(&out->text, "  (asleep)");
-    ss_text_append(&out->text, "\n");
-}
-
 void ss_info_frame_text(ss_out *out, const ss_frame *frame)
 {
     for (int f = 0; f < ss_field_count; f++) {
@@ -173,11 +146,22 @@ void ss_info_frame_text(ss_out *out, const ss_frame *frame)
         int items = ss_field_items(field, frame);
         if (!data || items == 0) continue;
         ss_text_append(&out->text, "\n");
-        bool has_unit = strcmp(field->unit, "1") != 0;
+        bool has_unit = strcmp(field->unit, "1") != 0, of_bodies = field->per == SS_PER_BODY;
         ss_info_heading(out, "%s/%s%s%s%s: %s", field->group, shown_name(field), has_unit ? " [" : "",
                         has_unit ? field->unit : "", has_unit ? "]" : "", field->meaning);
+
+        // One line for each item; bodies are named by their id.
         for (int i = 0; i < items; i++) {
-            print_item(out, field, frame, data, i);
+            ss_text_appendf(&out->text, "  %6d ", of_bodies ? frame->bodies.id[i] : i);
+            for (int c = 0; c < field->width; c++) {
+                size_t k = (size_t)i * (size_t)field->width + (size_t)c;
+                if (field->type == SS_FIELD_REAL)
+                    ss_text_appendf(&out->text, " %14.8g", ((const double *)data)[k]);
+                else
+                    ss_text_appendf(&out->text, " %6d", integer_at(field, frame, data, k));
+            }
+            if (of_bodies && !ss_frame_is_live(frame, i)) ss_text_append(&out->text, "  (asleep)");
+            ss_text_append(&out->text, "\n");
             if (!ss_out_drain(out)) return;
         }
     }

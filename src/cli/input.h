@@ -52,6 +52,9 @@ typedef struct ss_tally {
 
 /* `frame` is the frame's path ("" for a file without frames), `number` any number that is its own. */
 void ss_tally_add(ss_tally *tally, const ss_findings *findings, const char *frame, int number);
+/* One finding of its own. */
+void ss_tally_note(ss_tally *tally, ss_finding_kind kind, const char *place, const char *message,
+                   const char *frame, int number);
 void ss_tally_free(ss_tally *tally);
 /* Key and array: "repairs": [{"what", "frames", "first"}]. */
 void ss_tally_json(ss_json *json, const char *key, const ss_tally *tally, ss_finding_kind kind);

@@ -15,39 +15,12 @@ int ss_listing_find(const ss_listing *listing, const char *name, ss_error *err)
     return -1;
 }
 
-static void print_list(const ss_listing *listing, ss_out *out)
-{
-    ss_table table = {
-        .columns = listing->columns, .left = listing->columns, .expendable = listing->expendable};
-    for (int c = 0; c < listing->columns; c++) ss_table_add(&table, "%s", listing->headings[c]);
-    for (int i = 0; i < listing->count(); i++) listing->row(&table, i);
-    ss_table_print(&table, out);
-    ss_text_appendf(&out->text, "\n%s\n", listing->more);
-}
-
-/* only = -1: all */
-static void put_list(const ss_listing *listing, ss_out *out, int only)
-{
-    ss_json json = {.text = &out->text};
-    ss_json_begin_object(&json);
-    ss_json_key(&json, listing->plural);
-    ss_json_begin_array(&json);
-    for (int i = 0; i < listing->count(); i++) {
-        if (only >= 0 && i != only) continue;
-        ss_json_begin_object(&json);
-        listing->put(&json, i);
-        ss_json_end_object(&json);
-    }
-    ss_json_end_array(&json);
-    ss_json_end_object(&json);
-    ss_text_append(json.text, "\n");
-}
-
 int ss_listing_run(const ss_listing *listing, const ss_command *command)
 {
     const ss_listing_options *options = command->options;
+    ss_text *text = &command->out->text;
     ss_error err = {0};
-    int only = -1;
+    int only = -1; // all of them
     if (command->argument_count > 0) {
         only = ss_listing_find(listing, command->arguments[0], &err);
         if (only < 0) {
@@ -55,11 +28,30 @@ int ss_listing_run(const ss_listing *listing, const ss_command *command)
             return ss_report(&err);
         }
     }
-    if (options->json)
-        put_list(listing, command->out, only);
-    else if (only >= 0)
+
+    if (options->json) {
+        ss_json json = {.text = text};
+        ss_json_begin_object(&json);
+        ss_json_key(&json, listing->plural);
+        ss_json_begin_array(&json);
+        for (int i = 0; i < listing->count(); i++) {
+            if (only >= 0 && i != only) continue;
+            ss_json_begin_object(&json);
+            listing->put(&json, i);
+            ss_json_end_object(&json);
+        }
+        ss_json_end_array(&json);
+        ss_json_end_object(&json);
+        ss_text_append(text, "\n");
+    } else if (only >= 0) {
         listing->explain(command->out, only);
-    else
-        print_list(listing, command->out);
+    } else {
+        ss_table table = {
+            .columns = listing->columns, .left = listing->columns, .expendable = listing->expendable};
+        for (int c = 0; c < listing->columns; c++) ss_table_add(&table, "%s", listing->headings[c]);
+        for (int i = 0; i < listing->count(); i++) listing->row(&table, i);
+        ss_table_print(&table, command->out);
+        ss_text_appendf(text, "\n%s\n", listing->more);
+    }
     return SS_EXIT_DONE;
 }

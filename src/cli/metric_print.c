@@ -2,23 +2,20 @@
 
 #include <math.h>
 
-static void put_metric(ss_json *json, const ss_metric_value *value)
-{
-    ss_json_begin_object(json);
-    ss_json_member_known(json, "value", value->applies ? value->value : NAN);
-    ss_json_member_index(json, "worst", value->worst_contact);
-    if (value->worst_constraint >= 0) ss_json_member_index(json, "worst_constraint", value->worst_constraint);
-    if (!value->applies) ss_json_member_text(json, "why", value->why);
-    ss_json_end_object(json);
-}
-
 void ss_metrics_json(ss_json *json, const ss_metric_value *values)
 {
     ss_json_key(json, "metrics");
     ss_json_begin_object(json);
     for (int i = 0; i < ss_metric_count(); i++) {
+        const ss_metric_value *value = &values[i];
         ss_json_key(json, ss_metric_at(i)->name);
-        put_metric(json, &values[i]);
+        ss_json_begin_object(json);
+        ss_json_member_known(json, "value", value->applies ? value->value : NAN);
+        ss_json_member_index(json, "worst", value->worst_contact);
+        if (value->worst_constraint >= 0)
+            ss_json_member_index(json, "worst_constraint", value->worst_constraint);
+        if (!value->applies) ss_json_member_text(json, "why", value->why);
+        ss_json_end_object(json);
     }
     ss_json_end_object(json);
 }

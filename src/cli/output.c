@@ -12,15 +12,11 @@
 #define MOST_COLUMNS ((size_t)120)
 #define USUAL_COLUMNS ((size_t)79) /* in files, as help has it */
 
-static bool wants_colour(int fd)
-{
-    const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
-    return isatty(fd) && !(no_color && *no_color) && term && strcmp(term, "dumb") != 0;
-}
-
 ss_out ss_out_open(int fd)
 {
-    return (ss_out){.fd = fd, .colour = wants_colour(fd), .columns = ss_terminal_columns(fd)};
+    const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
+    bool colour = isatty(fd) && !(no_color && *no_color) && term && strcmp(term, "dumb") != 0;
+    return (ss_out){.fd = fd, .colour = colour, .columns = ss_terminal_columns(fd)};
 }
 
 /* 0, or the errno of the write that failed. */
@@ -67,15 +63,8 @@ const char *ss_out_style(const ss_out *out, ss_style style)
 
 /* ---- text of strangers --------------------------------------------------------------------------- */
 
-/* U+200E, U+200F, U+202A to U+202E, U+2066 to U+2069 make text look like other text. */
-static bool turns_direction(const unsigned char *s)
-{
-    if (s[0] != 0xE2) return false;
-    return (s[1] == 0x80 && (s[2] == 0x8E || s[2] == 0x8F || (s[2] >= 0xAA && s[2] <= 0xAE))) ||
-           (s[1] == 0x81 && s[2] >= 0xA6 && s[2] <= 0xA9);
-}
-
-/* Bytes of the printable UTF-8 character at s; 0 for control characters and for what is not UTF-8. */
+/* Bytes of the printable UTF-8 character at s; 0 for control characters, for those that turn the direction of
+ * writing, which make text look like other text, and for what is not UTF-8. */
 static size_t printable_length(const unsigned char *s)
 {
     if (s[0] < 0x80) return s[0] >= 0x20 && s[0] != 0x7F;
@@ -85,8 +74,13 @@ static size_t printable_length(const unsigned char *s)
                                                  : 0;
     for (size_t i = 1; i < length; i++)
         if ((s[i] & 0xC0) != 0x80) return 0;
-    bool is_c1_control = s[0] == 0xC2 && s[1] < 0xA0;
-    return is_c1_control || turns_direction(s) ? 0 : length;
+
+    // C1 controls; then U+200E, U+200F, U+202A to U+202E and U+2066 to U+2069.
+    if (s[0] == 0xC2 && s[1] < 0xA0) return 0;
+    if (s[0] == 0xE2 && s[1] == 0x80 && (s[2] == 0x8E || s[2] == 0x8F || (s[2] >= 0xAA && s[2] <= 0xAE)))
+        return 0;
+    if (s[0] == 0xE2 && s[1] == 0x81 && s[2] >= 0xA6 && s[2] <= 0xA9) return 0;
+    return length;
 }
 
 void ss_text_append_clean(ss_text *text, const char *foreign)

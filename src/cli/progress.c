@@ -29,40 +29,6 @@ bool ss_progress_line_is_due(ss_progress_line *progress, int64_t done)
     return now >= progress->next;
 }
 
-/* "4 s", "12 min", "3.5 h" */
-static void write_duration(double seconds, char *text, size_t size)
-{
-    if (seconds < 100)
-        snprintf(text, size, "%.0f s", seconds);
-    else if (seconds < 6000)
-        snprintf(text, size, "%.0f min", seconds / 60);
-    else
-        snprintf(text, size, "%.1f h", seconds / 3600);
-}
-
-/* ", 4 s left" at the pace until now, nothing where that is not known. */
-static void write_left(const ss_progress_line *progress, int64_t done, int64_t total, char *text, size_t size)
-{
-    char duration[32];
-    double passed = ss_clock_seconds() - progress->began;
-    double pace = passed > 0.0 ? (double)(done - progress->begun_with) / passed : 0.0;
-    text[0] = '\0';
-    if (!(pace > 0.0) || total <= done) return;
-    write_duration((double)(total - done) / pace, duration, sizeof duration);
-    snprintf(text, size, ", %s left", duration);
-}
-
-/* Facts are left out from the last one on until the line fits. */
-static void cut(char *line, size_t least, size_t columns)
-{
-    while (strlen(line) > columns) {
-        char *comma = strrchr(line, ',');
-        if (!comma || (size_t)(comma - line) < least) break;
-        *comma = '\0';
-    }
-    if (strlen(line) > columns) line[columns] = '\0';
-}
-
 static void put(const char *line)
 {
     if (write(STDERR_FILENO, line, strlen(line)) < 0) return; // the terminal is gone
@@ -72,22 +38,44 @@ void ss_progress_line_tell(ss_progress_line *progress, const char *what, int64_t
                            const char *facts)
 {
     if (!ss_progress_line_is_due(progress, done)) return;
-    char bar[BAR_COLUMNS + 4] = "", left[64], line[LINE_BYTES];
+    char bar[BAR_COLUMNS + 4] = "", left[64] = "", line[LINE_BYTES];
     int filled = total > 0 ? (int)((double)BAR_COLUMNS * (double)done / (double)total) : 0;
     if (progress->terminal) {
         bar[0] = ' ', bar[1] = '[';
         for (int i = 0; i < BAR_COLUMNS; i++) bar[2 + i] = i < filled ? '#' : '.';
         memcpy(bar + 2 + BAR_COLUMNS, "]", 2);
     }
-    write_left(progress, done, total, left, sizeof left);
+
+    // "4 s left", "12 min left", "3.5 h left" at the pace until now; nothing where that is not known.
+    double passed = ss_clock_seconds() - progress->began;
+    double pace = passed > 0.0 ? (double)(done - progress->begun_with) / passed : 0.0;
+    if (pace > 0.0 && done < total) {
+        double seconds = (double)(total - done) / pace;
+        if (seconds < 100)
+            snprintf(left, sizeof left, ", %.0f s left", seconds);
+        else if (seconds < 6000)
+            snprintf(left, sizeof left, ", %.0f min left", seconds / 60);
+        else
+            snprintf(left, sizeof left, ", %.1f h left", seconds / 3600);
+    }
     int head =
         snprintf(line, sizeof line, "%s%s %lld/%lld%s", what, bar, (long long)done, (long long)total, left);
     if (*facts && head > 0 && (size_t)head < sizeof line)
         snprintf(line + head, sizeof line - (size_t)head, ", %s", facts);
 
-    // A line as wide as the terminal would already wrap on some.
+    // Facts are left out from the last one on until the line fits. One as wide as the terminal would already
+    // wrap on some.
     size_t columns = ss_terminal_columns(STDERR_FILENO);
-    if (columns) cut(line, head > 0 ? (size_t)head : 0, columns - 1);
+    if (columns) {
+        size_t least = head > 0 ? (size_t)head : 0;
+        while (strlen(line) > columns - 1) {
+            char *comma = strrchr(line, ',');
+            if (!comma || (size_t)(comma - line) < least) break;
+            *comma = '\0';
+        }
+        if (strlen(line) > columns - 1) line[columns - 1] = '\0';
+    }
+
     put(progress->terminal ? "\r\033[K" : "");
     put(line);
     if (!progress->terminal) put("\n");

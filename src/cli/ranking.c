@@ -10,39 +10,28 @@
 
 /* ---- failures by kind -------------------------------------------------------------------------------- */
 
-static bool belongs(const ss_results *results, const ss_series *series, const ss_run_entry *run)
-{
-    return run->method == series->method && run->machine == series->machine &&
-           !results->problems[run->problem].fault;
-}
-
-/* Runs that did not solve their problem, by outcome. */
-static void count_failures(const ss_results *results, const ss_series *series,
-                           const ss_statistics *statistics, int counts[SS_OUTCOME_COUNT])
-{
-    double tolerance = statistics->options.tolerances[statistics->options.main_tolerance];
-    for (int r = 0; r < results->run_count; r++) {
-        const ss_run_entry *run = &results->runs[r];
-        if (belongs(results, series, run) && isnan(ss_run_cost(run, &statistics->rule, tolerance)))
-            counts[ss_run_is_refused(run, statistics->rule.measure) ? SS_NOT_APPLICABLE
-                                                                    : (int)run->outcome]++;
-    }
-}
-
 typedef struct kind {
     int count;
     const char *name;
 } kind;
 
-/* What happened most comes first. */
+/* Runs that did not solve their problem, by outcome; what happened most comes first. */
 static int find_kinds(const ss_results *results, const ss_series *series, const ss_statistics *statistics,
                       kind kinds[SS_OUTCOME_COUNT + 1])
 {
-    int counts[SS_OUTCOME_COUNT] = {0}, found = 0;
-    int missing = series->scores[statistics->options.main_tolerance].missing;
-    count_failures(results, series, statistics, counts);
+    int counts[SS_OUTCOME_COUNT] = {0}, found = 0, main = statistics->options.main_tolerance;
+    for (int r = 0; r < results->run_count; r++) {
+        const ss_run_entry *run = &results->runs[r];
+        if (run->method != series->method || run->machine != series->machine) continue;
+        if (results->problems[run->problem].fault) continue;
+        if (!isnan(ss_run_cost(run, &statistics->rule, statistics->options.tolerances[main]))) continue;
+        bool refused = ss_run_is_refused(run, statistics->rule.measure);
+        counts[refused ? SS_NOT_APPLICABLE : (int)run->outcome]++;
+    }
+
+    // Insertion, in decreasing order; runs that are missing are a kind of their own.
     for (int o = 0; o <= SS_OUTCOME_COUNT; o++) {
-        kind one = {missing, "missing"};
+        kind one = {series->scores[main].missing, "missing"};
         if (o < SS_OUTCOME_COUNT) one = (kind){counts[o], ss_failure_name((ss_outcome)o)};
         if (one.count == 0) continue;
         int place = found++;
@@ -80,34 +69,6 @@ typedef struct layout {
     size_t room; /* for what is not solved */
 } layout;
 
-static layout fit(const ss_statistics *statistics, size_t columns)
-{
-    size_t used = strlen("method"), least = strlen("unsolved");
-    for (int i = 0; i < statistics->series_count; i++) {
-        size_t length = ss_text_columns(statistics->series[i].label);
-        if (length > used) used = length;
-    }
-    used += WITHOUT_LABEL;
-    if (columns == 0) return (layout){true, true, SIZE_MAX};
-    if (used + least <= columns) return (layout){true, true, columns - used};
-    used -= INTERVAL_COLUMNS;
-    if (used + least <= columns) return (layout){false, true, columns - used};
-    used -= FACTOR_COLUMNS;
-    return (layout){false, false, used + least <= columns ? columns - used : least};
-}
-
-static void add_heading(ss_table *table, const layout *fitted)
-{
-    ss_table_add(table, "%2s", "#");
-    ss_table_add(table, "method");
-    ss_table_add(table, "%7s", "solved");
-    if (fitted->with_interval) ss_table_add(table, "%8s", "95 %");
-    ss_table_add(table, "%8s", "cost");
-    if (fitted->with_factor) ss_table_add(table, "%6s", "factor");
-    ss_table_add(table, "%9s", "error");
-    ss_table_add(table, "unsolved");
-}
-
 static void add_series(ss_table *table, const ss_results *results, const ss_statistics *statistics, int index,
                        const layout *fitted)
 {
@@ -137,25 +98,7 @@ static void add_series(ss_table *table, const ss_results *results, const ss_stat
 
 /* ---- by scene ---------------------------------------------------------------------------------------- */
 
-static void add_scene_score(ss_table *table, const ss_scene_score *score, int problems, int width)
-{
-    char text[64];
-    snprintf(text, sizeof text, "%d/%d", score->solved, problems);
-    ss_table_add(table, "%*s", width, text);
-    ss_seconds_text(score->cost_solved, text, sizeof text);
-    ss_table_add(table, "%8s", text);
-}
-
-static void add_scene(ss_table *table, const ss_statistics *statistics, const ss_scene_standing *scene)
-{
-    int main = statistics->options.main_tolerance;
-    const ss_scene_score *best = &scene->best[main], *first = &scene->first[main];
-    ss_table_add(table, "%s", scene->name);
-    ss_table_add(table, "%s", best->series < 0 ? "none" : statistics->series[best->series].label);
-    add_scene_score(table, best, scene->problems, 7);
-    add_scene_score(table, first, scene->problems, 9);
-}
-
+/* The best method of each scene, and how #1 does there. */
 static void print_scenes(ss_out *out, const ss_statistics *statistics)
 {
     ss_table table = {.columns = 6, .left = 6};
@@ -166,7 +109,21 @@ static void print_scenes(ss_out *out, const ss_statistics *statistics)
     ss_table_add(&table, "%8s", "cost");
     ss_table_add(&table, "%9s", "#1 solved");
     ss_table_add(&table, "%8s", "its cost");
-    for (int i = 0; i < told; i++) add_scene(&table, statistics, &statistics->scenes[i]);
+    for (int i = 0; i < told; i++) {
+        const ss_scene_standing *scene = &statistics->scenes[i];
+        int main = statistics->options.main_tolerance;
+        const ss_scene_score *scores[2] = {&scene->best[main], &scene->first[main]};
+        ss_table_add(&table, "%s", scene->name);
+        ss_table_add(&table, "%s",
+                     scores[0]->series < 0 ? "none" : statistics->series[scores[0]->series].label);
+        for (int of = 0; of < 2; of++) {
+            char text[64];
+            snprintf(text, sizeof text, "%d/%d", scores[of]->solved, scene->problems);
+            ss_table_add(&table, "%*s", of == 0 ? 7 : 9, text);
+            ss_seconds_text(scores[of]->cost_solved, text, sizeof text);
+            ss_table_add(&table, "%8s", text);
+        }
+    }
     ss_table_print(&table, out);
     if (told < statistics->scene_count)
         ss_text_appendf(&out->text, "  ... and %d more scenes\n", statistics->scene_count - told);
@@ -175,24 +132,31 @@ static void print_scenes(ss_out *out, const ss_statistics *statistics)
 
 /* ---- words ------------------------------------------------------------------------------------------- */
 
-/* Tables in files are not cut. */
-static size_t table_columns(const ss_out *out)
-{
-    return out->columns == 0 || out->columns > NARROW_COLUMNS ? out->columns : NARROW_COLUMNS;
-}
-
-static int count_good(const ss_results *results)
-{
-    int count = 0;
-    for (int p = 0; p < results->problem_count; p++) count += !results->problems[p].fault;
-    return count;
-}
-
+/* One line for each method. Interval and factor are left out where labels are long; tables in files are not
+ * cut, nor are those on narrow terminals below NARROW_COLUMNS. */
 static void print_series(ss_out *out, const ss_results *results, const ss_statistics *statistics)
 {
-    layout fitted = fit(statistics, table_columns(out));
+    size_t columns = out->columns == 0 || out->columns > NARROW_COLUMNS ? out->columns : NARROW_COLUMNS;
+    size_t used = strlen("method"), least = strlen("unsolved");
+    for (int i = 0; i < statistics->series_count; i++) {
+        size_t length = ss_text_columns(statistics->series[i].label);
+        if (length > used) used = length;
+    }
+    used += WITHOUT_LABEL;
+    layout fitted = {true, true, SIZE_MAX};
+    if (columns && used + least > columns) fitted.with_interval = false, used -= INTERVAL_COLUMNS;
+    if (columns && used + least > columns) fitted.with_factor = false, used -= FACTOR_COLUMNS;
+    if (columns) fitted.room = used + least <= columns ? columns - used : least;
+
     ss_table table = {.columns = 6 + fitted.with_interval + fitted.with_factor, .left = 8};
-    add_heading(&table, &fitted);
+    ss_table_add(&table, "%2s", "#");
+    ss_table_add(&table, "method");
+    ss_table_add(&table, "%7s", "solved");
+    if (fitted.with_interval) ss_table_add(&table, "%8s", "95 %");
+    ss_table_add(&table, "%8s", "cost");
+    if (fitted.with_factor) ss_table_add(&table, "%6s", "factor");
+    ss_table_add(&table, "%9s", "error");
+    ss_table_add(&table, "unsolved");
     for (int i = 0; i < statistics->series_count; i++) add_series(&table, results, statistics, i, &fitted);
     ss_table_print(&table, out);
     ss_text_append(&out->text, "\n");
@@ -280,7 +244,9 @@ static void print_machines(ss_out *out, const ss_results *results, const ss_stat
 static void print_terms(ss_out *out, const ss_results *results, const ss_statistics *statistics)
 {
     const ss_statistics_options *by = &statistics->options;
-    int good = count_good(results), faulty = results->problem_count - good;
+    int good = 0;
+    for (int p = 0; p < results->problem_count; p++) good += !results->problems[p].fault;
+    int faulty = results->problem_count - good;
     ss_text words = {0};
     ss_text_appendf(&words, "%d problem%s", good, good == 1 ? "" : "s");
     if (faulty) ss_text_appendf(&words, " (%d more ha%s faults)", faulty, faulty == 1 ? "s" : "ve");

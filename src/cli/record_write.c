@@ -14,15 +14,6 @@ static bool store_shapes(ss_incoming *in, bool all)
     return in->simulations == 0 || ss_shape_list_store(&in->shapes, in->writer, all, &in->trouble);
 }
 
-static bool keep_shape(ss_incoming *in, const ss_message *m)
-{
-    ss_stored_shape shape;
-    ss_mesh *mesh;
-    if (!ss_capture_unpack_shape(m->bytes, (size_t)m->head.length, &shape, &mesh))
-        return true; // one that is not understood is not drawn
-    return ss_shape_list_add(&in->shapes, &shape, mesh, &in->trouble);
-}
-
 static bool begin_simulation(ss_incoming *in, const ss_message *m)
 {
     ss_capture_hello hello;
@@ -41,18 +32,6 @@ static bool begin_simulation(ss_incoming *in, const ss_message *m)
     in->simulations++;
     in->sender = m->head.sender;
     return ss_writer_simulation(in->writer, &manifest, &in->trouble);
-}
-
-/* A step that is not a good frame is left out; for a flight recorder it is the moment to write. */
-static bool leave_out(ss_incoming *in, const ss_error *why)
-{
-    char reason[200];
-    if (in->faulty++ == 0) {
-        in->fault = *why;
-        ss_fail_in(&in->fault, "t = %g s", in->capture.frame.time);
-    }
-    snprintf(reason, sizeof reason, "the step after this one is faulty: %.150s", why->message);
-    return ss_writer_trip(in->writer, reason, &in->trouble);
 }
 
 static bool write_step(ss_incoming *in, const ss_message *m)
@@ -77,9 +56,19 @@ static bool write_step(ss_incoming *in, const ss_message *m)
         in->recorded++;
         return true;
     }
-    if (err.code == SS_ERROR_INPUT) return leave_out(in, &err);
-    in->trouble = err;
-    return false;
+    if (err.code != SS_ERROR_INPUT) {
+        in->trouble = err;
+        return false;
+    }
+
+    // A step that is not a good frame is left out; for a flight recorder it is the moment to write.
+    char reason[200];
+    if (in->faulty++ == 0) {
+        in->fault = err;
+        ss_fail_in(&in->fault, "t = %g s", in->capture.frame.time);
+    }
+    snprintf(reason, sizeof reason, "the step after this one is faulty: %.150s", err.message);
+    return ss_writer_trip(in->writer, reason, &in->trouble);
 }
 
 static bool handle(ss_incoming *in, const ss_message *m)
@@ -89,8 +78,12 @@ static bool handle(ss_incoming *in, const ss_message *m)
     switch (m->head.kind) {
     case SS_MESSAGE_HELLO:
         return begin_simulation(in, m);
-    case SS_MESSAGE_SHAPE:
-        return keep_shape(in, m);
+    case SS_MESSAGE_SHAPE: {
+        ss_stored_shape shape;
+        ss_mesh *mesh;
+        bool understood = ss_capture_unpack_shape(m->bytes, length, &shape, &mesh); // else it is not drawn
+        return !understood || ss_shape_list_add(&in->shapes, &shape, mesh, &in->trouble);
+    }
     case SS_MESSAGE_FRAME:
     case SS_MESSAGE_ROWS:
         return write_step(in, m);

@@ -99,17 +99,6 @@ static bool relative_address(const char *report, const char *directory, ss_text 
     return good && (!address->out_of_memory || ss_fail(err, SS_ERROR_RESOURCES, "out of memory"));
 }
 
-/* As it was given to the campaign; where that was elsewhere, beside the ledger. */
-static bool find_recording(replay_work *w)
-{
-    const char *ledger = w->command->arguments[0], *slash = strrchr(ledger, '/');
-    snprintf(w->path, sizeof w->path, "%s", w->file);
-    if (access(w->path, R_OK) == 0) return true;
-    if (w->file[0] == '/' || !slash) return false;
-    int length = snprintf(w->path, sizeof w->path, "%.*s/%s", (int)(slash - ledger), ledger, w->file);
-    return length < (int)sizeof w->path && access(w->path, R_OK) == 0;
-}
-
 /* ---- answers ---------------------------------------------------------------------------------------- */
 
 /* The run of a series on a frame of the file; NULL: none. */
@@ -173,37 +162,10 @@ static bool is_ours(const replay_work *w, const char *name)
     return false;
 }
 
-/* Answers that were in the recording stay. */
-static bool copy_results(replay_work *w, int index, ss_error *err)
-{
-    int count = ss_bpmd_result_count(w->in, index, err);
-    for (int i = 0; i < count; i++) {
-        ss_stored_result result = {0};
-        bool good = ss_bpmd_result(w->in, index, i, &result, err);
-        if (good && !is_ours(w, result.solver)) good = ss_writer_result(w->out, &result, err);
-        ss_stored_result_free(&result);
-        if (!good) return false;
-    }
-    return count >= 0;
-}
-
-static bool add_answer(replay_work *w, int k, const ss_frame *frame, ss_error *err)
-{
-    const ss_result *result = ss_session_solve(w->sessions[k], frame, NULL, err);
-    if (!result) return false;
-    if (result->refusal) return true;
-    ss_stored_result stored = {.solver = w->names[k],
-                               .answer = (ss_answer *)(uintptr_t)result->answer,
-                               .iterations = result->run.iterations,
-                               .error = result->run.gauge[SS_GAUGE_RELATIVE_ENERGY],
-                               .seconds = result->run.seconds};
-    return ss_writer_judged_result(w->out, &stored, ss_session_assembly(w->sessions[k]), result->metrics,
-                                   result->contacts, err);
-}
-
 /* The frames of the first simulation, with answers of the methods where the campaign has runs. */
 static bool write_frames(replay_work *w, const char *path, ss_error *err)
 {
+    const ss_statistics *statistics = w->statistics;
     int total = ss_bpmd_frame_count(w->in), written = 0;
     ss_progress_line progress = ss_progress_line_begin(w->command);
     ss_manifest manifest = {0};
@@ -219,13 +181,34 @@ static bool write_frames(replay_work *w, const char *path, ss_error *err)
         ss_frame *frame = ss_input_read_frame(w->in, i, place, &w->tally, err);
         if (!frame && err->code != SS_ERROR_INPUT) good = false;
         if (!frame) continue; // it has a fault, and no runs
-        good = ss_writer_frame(w->out, frame, err) &&
-               ss_input_copy_scenery(w->in, i, w->out, &w->tally, err) && copy_results(w, i, err);
+        good = ss_writer_frame(w->out, frame, err) && ss_input_copy_scenery(w->in, i, w->out, &w->tally, err);
+
+        // Answers that were in the recording stay.
+        int count = good ? ss_bpmd_result_count(w->in, i, err) : -1;
+        good = count >= 0;
+        for (int r = 0; good && r < count; r++) {
+            ss_stored_result result = {0};
+            good = ss_bpmd_result(w->in, i, r, &result, err);
+            if (good && !is_ours(w, result.solver)) good = ss_writer_result(w->out, &result, err);
+            ss_stored_result_free(&result);
+        }
+
+        // Then those of the methods.
         for (int k = 0; good && k < w->count; k++) {
             const ss_series *series = NULL;
-            for (int s = 0; s < w->statistics->series_count && !series; s++)
-                if (w->statistics->series[s].method == w->methods[k]) series = &w->statistics->series[s];
-            if (series && run_on(w, series, i)) good = add_answer(w, k, frame, err);
+            for (int s = 0; s < statistics->series_count && !series; s++)
+                if (statistics->series[s].method == w->methods[k]) series = &statistics->series[s];
+            if (!series || !run_on(w, series, i)) continue;
+            const ss_result *result = ss_session_solve(w->sessions[k], frame, NULL, err);
+            good = result != NULL;
+            if (!good || result->refusal) continue;
+            ss_stored_result stored = {.solver = w->names[k],
+                                       .answer = (ss_answer *)(uintptr_t)result->answer,
+                                       .iterations = result->run.iterations,
+                                       .error = result->run.gauge[SS_GAUGE_RELATIVE_ENERGY],
+                                       .seconds = result->run.seconds};
+            good = ss_writer_judged_result(w->out, &stored, ss_session_assembly(w->sessions[k]),
+                                           result->metrics, result->contacts, err);
         }
         ss_frame_destroy(frame);
         ss_progress_line_show(&progress, "solving for the replay, frame", i + 1, total);
@@ -244,26 +227,6 @@ static bool write_frames(replay_work *w, const char *path, ss_error *err)
 
 /* ---- pages ------------------------------------------------------------------------------------------ */
 
-/* Shows the answers of the recording after ours, as far as there is room. Names live in `stored`. */
-static void add_stored(const replay_work *w, ss_replay_options *options, char stored[][64])
-{
-    for (int i = 0; i < ss_bpmd_frame_count(w->in); i++) {
-        ss_error err = {0};
-        int count = ss_bpmd_result_count(w->in, i, &err);
-        for (int r = 0; r < count && options->result_count < SS_REPLAY_MOST_RESULTS; r++) {
-            ss_stored_result result = {0};
-            if (ss_bpmd_result(w->in, i, r, &result, &err) && !is_ours(w, result.solver) &&
-                strlen(result.solver) < 64) {
-                char *name = stored[options->result_count];
-                snprintf(name, 64, "%s", result.solver);
-                options->results[options->result_count++] = name;
-            }
-            ss_stored_result_free(&result);
-        }
-        if (count > 0) return; // the frames of a recording have the same ones
-    }
-}
-
 /* The page of one recording, with the answers that were added in a file that is gone afterwards. */
 static bool write_page(replay_work *w, const char *directory, const char *name, ss_error *err)
 {
@@ -277,8 +240,24 @@ static bool write_page(replay_work *w, const char *directory, const char *name, 
                                  .cancel = ss_sandbox_cancel(),
                                  .result_count = w->count};
     for (int k = 0; k < w->count; k++) options.results[k] = w->names[k];
+
+    // The answers of the recording come after ours, as far as there is room. Its frames have the same ones.
     char stored[SS_REPLAY_MOST_RESULTS][64];
-    if (w->in) add_stored(w, &options, stored);
+    for (int i = 0, count = 0; w->in && count <= 0 && i < ss_bpmd_frame_count(w->in); i++) {
+        ss_error ignored = {0};
+        count = ss_bpmd_result_count(w->in, i, &ignored);
+        for (int r = 0; r < count && options.result_count < SS_REPLAY_MOST_RESULTS; r++) {
+            ss_stored_result result = {0};
+            if (ss_bpmd_result(w->in, i, r, &result, &ignored) && !is_ours(w, result.solver) &&
+                strlen(result.solver) < sizeof stored[0]) {
+                char *kept = stored[options.result_count];
+                snprintf(kept, sizeof stored[0], "%s", result.solver);
+                options.results[options.result_count++] = kept;
+            }
+            ss_stored_result_free(&result);
+        }
+    }
+
     ss_findings findings = {.limit = 10};
     ss_replay *replay = shown ? ss_replay_open(shown, w->path, &options, &findings, err) : NULL;
     good = replay && ss_replay_write(replay, page, err);
@@ -292,10 +271,11 @@ static bool write_page(replay_work *w, const char *directory, const char *name, 
     return good;
 }
 
-static bool add_link(ss_report_links *links, const char *file, const ss_text *folder, const char *name,
+/* The address of the page, and which answer in it is that of a method. */
+static bool add_link(ss_report_links *links, const replay_work *w, const ss_text *folder, const char *name,
                      ss_error *err)
 {
-    char *copy = ss_text_copy(file);
+    char *copy = ss_text_copy(w->file);
     ss_text address = {0};
     ss_text_appendf(&address, "%s%s.html", ss_text_get(folder), name);
     ss_report_link *more = ss_allocate((size_t)links->count + 1, sizeof *more);
@@ -307,19 +287,14 @@ static bool add_link(ss_report_links *links, const char *file, const ss_text *fo
     ss_release(links->replays);
     links->replays = more;
     links->replays[links->count++] = (ss_report_link){copy, address.data};
-    return true;
-}
 
-/* Which answer is that of a method, in the replays that hold one. */
-static bool add_names(ss_report_links *links, const replay_work *w, ss_error *err)
-{
     for (int m = 0; m < w->results->method_count; m++) {
         const ss_method_entry *method = &w->results->methods[m];
-        const char *name = ss_method_is_recorded(method) ? method->solver : NULL;
-        for (int k = 0; k < w->count && !name; k++)
-            if (w->methods[k] == m) name = w->names[k];
-        if (!name || links->answers[m]) continue;
-        links->answers[m] = ss_text_copy(name);
+        const char *answer = ss_method_is_recorded(method) ? method->solver : NULL;
+        for (int k = 0; k < w->count && !answer; k++)
+            if (w->methods[k] == m) answer = w->names[k];
+        if (!answer || links->answers[m]) continue;
+        links->answers[m] = ss_text_copy(answer);
         if (!links->answers[m]) return ss_fail(err, SS_ERROR_RESOURCES, "out of memory");
     }
     return true;
@@ -354,8 +329,16 @@ bool ss_replays_write(const ss_command *command, const ss_replays_options *optio
         bool is_new = strcmp(results->problems[p].format, "bpmd") == 0;
         for (int q = 0; q < p && is_new; q++) is_new = strcmp(results->problems[q].file, file) != 0;
         if (!is_new) continue;
+        // As it was given to the campaign; where that was elsewhere, beside the ledger.
         replay_work w = {.command = command, .results = results, .statistics = statistics, .file = file};
-        if (!find_recording(&w)) {
+        const char *ledger = command->arguments[0], *slash = strrchr(ledger, '/');
+        snprintf(w.path, sizeof w.path, "%s", file);
+        bool found = access(w.path, R_OK) == 0;
+        if (!found && file[0] != '/' && slash) {
+            int length = snprintf(w.path, sizeof w.path, "%.*s/%s", (int)(slash - ledger), ledger, file);
+            found = length < (int)sizeof w.path && access(w.path, R_OK) == 0;
+        }
+        if (!found) {
             ss_command_say(command, "note: no replay of %s: the file is not there any more", file);
             continue;
         }
@@ -364,7 +347,7 @@ bool ss_replays_write(const ss_command *command, const ss_replays_options *optio
         page_name(links, file, name, sizeof name);
         choose_methods(&w, options->best);
         if (write_page(&w, directory, name, &own))
-            good = add_link(links, file, &folder, name, err) && add_names(links, &w, err);
+            good = add_link(links, &w, &folder, name, err);
         else if (own.code == SS_ERROR_INPUT)
             ss_command_say(command, "note: no replay of %s: %s", file, own.message);
         else

@@ -20,22 +20,6 @@ const ss_scene *ss_scene_named(const char *name, ss_error *err)
     return NULL;
 }
 
-static bool set_parameters(ss_running *run, ss_error *err)
-{
-    static const ss_option none[] = {{0}};
-    const ss_scene *scene = run->scene;
-    const ss_option *table = scene->parameters ? scene->parameters : none;
-    run->parameters = ss_allocate(1, scene->parameters_size + 1);
-    if (!run->parameters) return ss_fail(err, SS_ERROR_RESOURCES, "out of memory");
-    ss_options_defaults(table, run->parameters);
-    for (int i = 0; i < run->options->parameters.count; i++) {
-        const char *assignment = run->options->parameters.items[i];
-        if (!ss_options_assign(table, run->parameters, assignment, err))
-            return ss_fail_in(err, "run: -p %s: %s", assignment, scene->name);
-    }
-    return true;
-}
-
 /* Is `option` one of `table`? */
 static bool belongs(const ss_option *option, const ss_option *table)
 {
@@ -54,14 +38,27 @@ static void be_accurate(ss_sim_options *to)
     to->stop = "relative_energy<1e-8";
 }
 
-/* What the table says, then the scene, then --accurate, then the user. */
+/* Parameters of the scene by -p; options of the simulation: what the table says, then the scene, then
+ * --accurate, then the user. */
 static bool set_options(ss_running *run, ss_error *err)
 {
+    static const ss_option none[] = {{0}};
+    const ss_scene *scene = run->scene;
+    const ss_option *table = scene->parameters ? scene->parameters : none;
+    run->parameters = ss_allocate(1, scene->parameters_size + 1);
+    if (!run->parameters) return ss_fail(err, SS_ERROR_RESOURCES, "out of memory");
+    ss_options_defaults(table, run->parameters);
+    for (int i = 0; i < run->options->parameters.count; i++) {
+        const char *assignment = run->options->parameters.items[i];
+        if (!ss_options_assign(table, run->parameters, assignment, err))
+            return ss_fail_in(err, "run: -p %s: %s", assignment, scene->name);
+    }
+
     ss_sim_options *to = &run->sim_options;
     ss_options_defaults(ss_sim_option_table, to);
     ss_options_defaults(ss_collision_option_table, &to->collision);
-    to->h = run->scene->h;
-    if (run->scene->options) run->scene->options(run->parameters, to);
+    to->h = scene->h;
+    if (scene->options) scene->options(run->parameters, to);
     if (run->options->accurate) be_accurate(to);
     if (ss_extension_solver(run->command)) to->solver = ss_extension_solver(run->command);
     for (int i = 0; i < run->command->given_count; i++) {
@@ -76,6 +73,8 @@ static bool set_options(ss_running *run, ss_error *err)
     }
     if (run->options->tolerance > 0.0)
         to->stop = ss_tolerance_rule(run->options->tolerance, run->tolerance_rule);
+
+    // A study has the last word.
     if (run->solved) be_accurate(to);
     if (run->refine > 1) to->h /= run->refine;
     return true;
@@ -84,49 +83,6 @@ static bool set_options(ss_running *run, ss_error *err)
 static bool in_si_units(const ss_run_verb_options *options)
 {
     return options->length_unit == 1.0 && options->mass_unit == 1.0 && options->time_unit == 1.0;
-}
-
-static bool change_units(ss_running *run, ss_error *err)
-{
-    const ss_run_verb_options *options = run->options;
-    if (in_si_units(options)) return true;
-    if (run->scene->si_only)
-        return ss_fail(err, SS_ERROR_USAGE,
-                       "run: %s: its external drive is in SI units, which cannot be "
-                       "changed",
-                       run->scene->name);
-    run->sim_options.h *= options->time_unit;
-    return ss_world_change_units(run->world, options->length_unit, options->mass_unit, options->time_unit,
-                                 err) ||
-           ss_fail_in(err, "run: %s", run->scene->name);
-}
-
-static bool count_steps(ss_running *run, ss_error *err)
-{
-    static const double most = 9007199254740992.0; // 2^53: every step still has a number
-    const ss_run_verb_options *options = run->options;
-    double time = options->time > 0.0 ? options->time : run->scene->length * options->time_unit;
-    int refine = run->refine > 1 ? run->refine : 1;
-    double h = refine * run->sim_options.h; // the time does not depend on the refinement
-    double steps = refine * (options->steps > 0 ? options->steps : ceil(time / h - 1e-9));
-    if (!(steps <= most))
-        return ss_fail(err, SS_ERROR_USAGE, "run: too many steps: %g s in steps of %g s", time,
-                       run->sim_options.h);
-    run->steps = (int64_t)steps;
-    return true;
-}
-
-static bool remember_start(ss_running *run, ss_error *err)
-{
-    int bodies = ss_world_body_count(run->world);
-    run->start_pose = ss_allocate((size_t)bodies, sizeof *run->start_pose);
-    if (!run->start_pose) return ss_fail(err, SS_ERROR_RESOURCES, "out of memory");
-    for (int b = 0; b < bodies; b++) {
-        const ss_body *body = ss_world_body(run->world, b);
-        memcpy(run->start_pose[b], body->position, sizeof body->position);
-        memcpy(run->start_pose[b] + 3, body->quaternion, sizeof body->quaternion);
-    }
-    return true;
 }
 
 static bool call_hooks(ss_running *run, ss_error *err)
@@ -199,37 +155,33 @@ static void model_options(const void *parameters, ss_sim_options *options)
     options->joints = SS_STABILISE_IMPULSE;
 }
 
-/* Everything that is not honoured, by line; then, with --strict, that is the end. */
-static bool report_findings(ss_running *run, const char *path, ss_error *err)
+/* The world of a model file, and a scene around it. */
+static bool build_model(ss_running *run, const char *path, ss_error *err)
 {
+    static const double time_step = 0.002, steps = 1000; // for formats that do not say
+    const ss_run_verb_options *options = run->options;
     const ss_findings *findings = &run->findings;
+    ss_model_info info;
+    if (!ss_model_read(path, &options->model, run->world, &info, &run->findings, err))
+        return ss_fail_in(err, "run");
+
+    // Everything that is not honoured, by line; then, with --strict, that is the end.
     for (size_t i = 0; i < findings->count; i++) {
         const ss_finding *finding = &findings->items[i];
         ss_command_say(run->command, "%s: %s: %s", ss_finding_kind_name(finding->kind), finding->place,
                        finding->message);
     }
     size_t losses = findings->count_of[SS_FINDING_LOSS], warnings = findings->count_of[SS_FINDING_WARNING];
-    if ((run->options->strict && losses + warnings > 0) || (run->options->strict_motion && losses > 0)) {
+    if ((options->strict && losses + warnings > 0) || (options->strict_motion && losses > 0)) {
         const ss_finding *first = NULL;
         for (size_t i = 0; i < findings->count && !first; i++)
-            if (run->options->strict || findings->items[i].kind == SS_FINDING_LOSS)
-                first = &findings->items[i];
-        return ss_fail(
-            err, SS_ERROR_INPUT, "%s: refused by --strict%s: %zu findings, the first: %.200s: %.400s", path,
-            run->options->strict ? "" : "-motion", run->options->strict ? losses + warnings : losses,
-            first ? first->place : "", first ? first->message : "");
-    }
-    return true;
-}
-
-/* The world of a model file, and a scene around it. */
-static bool build_model(ss_running *run, const char *path, ss_error *err)
-{
-    static const double time_step = 0.002, steps = 1000; // for formats that do not say
-    ss_model_info info;
-    if (!ss_model_read(path, &run->options->model, run->world, &info, &run->findings, err) ||
-        !report_findings(run, path, err))
+            if (options->strict || findings->items[i].kind == SS_FINDING_LOSS) first = &findings->items[i];
+        ss_fail(err, SS_ERROR_INPUT, "%s: refused by --strict%s: %zu findings, the first: %.200s: %.400s",
+                path, options->strict ? "" : "-motion", options->strict ? losses + warnings : losses,
+                first ? first->place : "", first ? first->message : "");
         return ss_fail_in(err, "run");
+    }
+
     const char *slash = strrchr(path, '/');
     double h = info.h > 0.0 ? info.h : time_step;
     run->model_scene = (ss_scene){.name = slash ? slash + 1 : path,
@@ -244,22 +196,61 @@ static bool build_model(ss_running *run, const char *path, ss_error *err)
 
 bool ss_running_build(ss_running *run, ss_error *err)
 {
+    static const double most_steps = 9007199254740992.0; // 2^53: every step still has a number
+    const ss_run_verb_options *options = run->options;
+    ss_sim_options *sim_options = &run->sim_options;
     const char *name = run->command->arguments[0];
+
+    // The world, of a scene or a model file.
     bool is_model = !ss_scene_find(name) && ss_model_is_name(name);
     run->world = ss_world_create(err);
     if (!run->world || (is_model && !build_model(run, name, err))) return false;
     if (!is_model) run->scene = ss_scene_named(name, err);
     if (!run->scene) return ss_fail_in(err, "run");
-    if (!set_parameters(run, err) || !set_options(run, err)) return false;
-    if ((run->scene->build &&
-         !run->scene->build(run->parameters, (uint64_t)run->sim_options.seed, run->world, err)) ||
-        !change_units(run, err) || !count_steps(run, err))
+    const ss_scene *scene = run->scene;
+    if (!set_options(run, err)) return false;
+    if (scene->build && !scene->build(run->parameters, (uint64_t)sim_options->seed, run->world, err))
         return false;
-    run->sim = ss_sim_create(run->world, &run->sim_options, err);
-    if (run->sim) run->sim_options.finisher = ss_sim_finisher(run->sim);
-    return run->sim &&
-           (!run->scene->begin || run->scene->begin(run->parameters, run->sim, &run->state, err)) &&
-           replace_collision(run, err) && call_hooks(run, err) && remember_start(run, err);
+
+    if (!in_si_units(options)) {
+        if (scene->si_only)
+            return ss_fail(err, SS_ERROR_USAGE,
+                           "run: %s: its external drive is in SI units, which cannot be "
+                           "changed",
+                           scene->name);
+        sim_options->h *= options->time_unit;
+        if (!ss_world_change_units(run->world, options->length_unit, options->mass_unit, options->time_unit,
+                                   err))
+            return ss_fail_in(err, "run: %s", scene->name);
+    }
+
+    // The time does not depend on the refinement, so the steps are counted in unrefined ones.
+    int refine = run->refine > 1 ? run->refine : 1;
+    double time = options->time > 0.0 ? options->time : scene->length * options->time_unit;
+    double coarse = options->steps > 0 ? options->steps : ceil(time / (refine * sim_options->h) - 1e-9);
+    double steps = refine * coarse;
+    if (!(steps <= most_steps))
+        return ss_fail(err, SS_ERROR_USAGE, "run: too many steps: %g s in steps of %g s", time,
+                       sim_options->h);
+    run->steps = (int64_t)steps;
+
+    run->sim = ss_sim_create(run->world, sim_options, err);
+    if (!run->sim) return false;
+    sim_options->finisher = ss_sim_finisher(run->sim);
+    if ((scene->begin && !scene->begin(run->parameters, run->sim, &run->state, err)) ||
+        !replace_collision(run, err) || !call_hooks(run, err))
+        return false;
+
+    // Where the bodies start, for the drift at the end.
+    int bodies = ss_world_body_count(run->world);
+    run->start_pose = ss_allocate((size_t)bodies, sizeof *run->start_pose);
+    if (!run->start_pose) return ss_fail(err, SS_ERROR_RESOURCES, "out of memory");
+    for (int b = 0; b < bodies; b++) {
+        const ss_body *body = ss_world_body(run->world, b);
+        memcpy(run->start_pose[b], body->position, sizeof body->position);
+        memcpy(run->start_pose[b] + 3, body->quaternion, sizeof body->quaternion);
+    }
+    return true;
 }
 
 int ss_running_figures(const ss_running *run, ss_scene_result figures[SS_SCENE_FIGURES])

@@ -17,37 +17,6 @@ static void tally(ss_run_tally *t, double value)
     t->last = value;
 }
 
-static double distance(const double a[3], const double b[3])
-{
-    double x = a[0] - b[0], y = a[1] - b[1], z = a[2] - b[2];
-    return sqrt(x * x + y * y + z * z);
-}
-
-/* Angle between two orientations, rad. */
-static double angle(const double a[4], const double b[4])
-{
-    double cosine = 0.0;
-    for (int i = 0; i < 4; i++) cosine += a[i] * b[i];
-    return 2.0 * acos(fmin(fabs(cosine), 1.0));
-}
-
-static void measure_drift(ss_running *run)
-{
-    ss_run_summary *s = &run->summary;
-    s->drift = s->turn = 0.0;
-    s->drift_body = -1;
-    for (int b = 0; b < ss_world_body_count(run->world); b++) {
-        const ss_body *body = ss_world_body(run->world, b);
-        if (body->kind != SS_DYNAMIC) continue;
-        double moved = distance(body->position, run->start_pose[b]);
-        s->turn = fmax(s->turn, angle(body->quaternion, run->start_pose[b] + 3));
-        if (s->drift_body < 0 || moved > s->drift) {
-            s->drift = moved;
-            s->drift_body = b;
-        }
-    }
-}
-
 void ss_summary_begin(ss_running *run)
 {
     ss_world_energy energy = ss_world_measure(run->world);
@@ -103,28 +72,6 @@ static void put_tally(ss_json *json, const ss_run_summary *s, const char *key, s
     ss_json_end_object(json);
 }
 
-static void put_profile(ss_json *json, const ss_run_summary *s)
-{
-    ss_json_key(json, "profile");
-    ss_json_begin_object(json);
-    ss_json_member_real(json, "broad", s->broad);
-    ss_json_member_real(json, "narrow", s->narrow);
-    ss_json_member_real(json, "assembly", s->assembly);
-    ss_json_member_real(json, "solve", s->solve);
-    ss_json_member_real(json, "integration", s->integration);
-    ss_json_end_object(json);
-}
-
-static void put_figures(ss_json *json, ss_running *run)
-{
-    ss_scene_result figures[SS_SCENE_FIGURES];
-    int count = ss_running_figures(run, figures);
-    ss_json_key(json, "figures");
-    ss_json_begin_object(json);
-    for (int i = 0; i < count; i++) ss_json_member_real(json, figures[i].name, figures[i].value);
-    ss_json_end_object(json);
-}
-
 static void put_json(ss_running *run)
 {
     const ss_run_summary *s = &run->summary;
@@ -170,8 +117,21 @@ static void put_json(ss_running *run)
     ss_json_member_real(&json, "kinetic", last.kinetic);
     ss_json_member_real(&json, "potential", last.potential);
     ss_json_member_real(&json, "energy", last.kinetic + last.potential);
-    put_profile(&json, s);
-    put_figures(&json, run);
+    ss_json_key(&json, "profile");
+    ss_json_begin_object(&json);
+    ss_json_member_real(&json, "broad", s->broad);
+    ss_json_member_real(&json, "narrow", s->narrow);
+    ss_json_member_real(&json, "assembly", s->assembly);
+    ss_json_member_real(&json, "solve", s->solve);
+    ss_json_member_real(&json, "integration", s->integration);
+    ss_json_end_object(&json);
+
+    ss_scene_result figures[SS_SCENE_FIGURES];
+    int count = ss_running_figures(run, figures);
+    ss_json_key(&json, "figures");
+    ss_json_begin_object(&json);
+    for (int i = 0; i < count; i++) ss_json_member_real(&json, figures[i].name, figures[i].value);
+    ss_json_end_object(&json);
     ss_json_member_text(&json, "hash", hash);
     ss_json_end_object(&json);
     ss_text_append(json.text, "\n");
@@ -186,16 +146,6 @@ static void print_line(ss_out *out, const char *label, const char *format, ...)
     vsnprintf(words, sizeof words, format, arguments);
     va_end(arguments);
     ss_describe_item(out, label, words);
-}
-
-static void print_profile(ss_out *out, const ss_run_summary *s)
-{
-    double whole = s->seconds > 0.0 ? s->seconds : 1.0;
-    print_line(
-        out, "profile",
-        "broad phase %.0f %%, narrow phase %.0f %%, assembly %.0f %%, solve %.0f %%, integration %.0f %%",
-        100 * s->broad / whole, 100 * s->narrow / whole, 100 * s->assembly / whole, 100 * s->solve / whole,
-        100 * s->integration / whole);
 }
 
 static void print_text(ss_running *run)
@@ -237,7 +187,12 @@ static void print_text(ss_running *run)
     if (ss_world_joint_count(run->world) > 0)
         print_line(out, "joints", "error %.3g at the end, maximum %.3g (m, rad)", last.joint_error,
                    s->joint_error.most);
-    print_profile(out, s);
+    double whole = s->seconds > 0.0 ? s->seconds : 1.0;
+    print_line(
+        out, "profile",
+        "broad phase %.0f %%, narrow phase %.0f %%, assembly %.0f %%, solve %.0f %%, integration %.0f %%",
+        100 * s->broad / whole, 100 * s->narrow / whole, 100 * s->assembly / whole, 100 * s->solve / whole,
+        100 * s->integration / whole);
     ss_scene_result figures[SS_SCENE_FIGURES];
     int count = ss_running_figures(run, figures);
     for (int i = 0; i < count; i++)
@@ -249,7 +204,24 @@ static void print_text(ss_running *run)
 
 void ss_summary_print(ss_running *run)
 {
-    measure_drift(run);
+    // How far the bodies are from where they started, and how much they have turned.
+    ss_run_summary *s = &run->summary;
+    s->drift = s->turn = 0.0;
+    s->drift_body = -1;
+    for (int b = 0; b < ss_world_body_count(run->world); b++) {
+        const ss_body *body = ss_world_body(run->world, b);
+        const double *p = body->position, *start = run->start_pose[b];
+        if (body->kind != SS_DYNAMIC) continue;
+        double x = p[0] - start[0], y = p[1] - start[1], z = p[2] - start[2];
+        double moved = sqrt(x * x + y * y + z * z), cosine = 0.0;
+        for (int i = 0; i < 4; i++) cosine += body->quaternion[i] * start[3 + i];
+        s->turn = fmax(s->turn, 2.0 * acos(fmin(fabs(cosine), 1.0)));
+        if (s->drift_body < 0 || moved > s->drift) {
+            s->drift = moved;
+            s->drift_body = b;
+        }
+    }
+
     if (run->options->json)
         put_json(run);
     else

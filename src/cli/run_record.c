@@ -35,8 +35,13 @@ static void describe(const ss_running *run, ss_text *text)
     ss_text_appendf(text, ". Contacts: %s", options);
 }
 
-static bool begin_simulation(ss_running *run, ss_error *err)
+static bool open_writer(ss_running *run, bool go_on, ss_error *err)
 {
+    run->writer = ss_writer_open(run->options->record, SS_LAYOUT_CANONICAL, go_on, err);
+    if (!run->writer || !ss_writer_configure(run->writer, &run->options->recording, err)) return false;
+    if (go_on) return ss_writer_go_on(run->writer, &run->recorded, err);
+
+    // A new recording begins with what was simulated, in words, shapes and a picture.
     ss_text text = {0};
     char toolkit[80];
     describe(run, &text);
@@ -57,13 +62,6 @@ static bool begin_simulation(ss_running *run, ss_error *err)
     ss_picture_free(&picture);
     ss_text_free(&text);
     return good;
-}
-
-static bool open_writer(ss_running *run, bool go_on, ss_error *err)
-{
-    run->writer = ss_writer_open(run->options->record, SS_LAYOUT_CANONICAL, go_on, err);
-    if (!run->writer || !ss_writer_configure(run->writer, &run->options->recording, err)) return false;
-    return go_on ? ss_writer_go_on(run->writer, &run->recorded, err) : begin_simulation(run, err);
 }
 
 static bool write_result(ss_running *run, const ss_frame *frame, ss_error *err)
@@ -87,22 +85,6 @@ static bool write_result(ss_running *run, const ss_frame *frame, ss_error *err)
     ss_release(metrics);
     ss_release(contacts);
     return good;
-}
-
-static bool record(ss_running *run, ss_error *err)
-{
-    const ss_frame *frame = ss_sim_frame(run->sim);
-    if (!run->writer || !frame || (ss_sim_steps(run->sim) - 1) % run->options->every != 0) return true;
-    if (run->skip > 0) {
-        run->skip--;
-        return true;
-    }
-    run->recorded++;
-    ss_writer_hold(run->writer);
-    bool good = ss_writer_frame(run->writer, frame, err) &&
-                ss_writer_scenery(run->writer, ss_sim_scenery(run->sim), err) &&
-                write_result(run, frame, err);
-    return ss_writer_let_go(run->writer, good ? err : NULL) && good;
 }
 
 /* ---- checkpoints ---------------------------------------------------------------------------------- */
@@ -131,14 +113,6 @@ static bool write_checkpoint(ss_running *run, ss_error *err)
     return good;
 }
 
-static bool fail_mismatch(const ss_running *run, const char *bytes, ss_error *err)
-{
-    bool ours = strncmp(bytes, "stickslip checkpoint", 20) == 0;
-    return ss_fail(err, SS_ERROR_INPUT, "%s: %s", run->options->checkpoint,
-                   ours ? "belongs to another scene, or to other parameters or options"
-                        : "is not a checkpoint");
-}
-
 static bool read_checkpoint(ss_running *run, ss_error *err)
 {
     size_t size;
@@ -157,7 +131,9 @@ static bool read_checkpoint(ss_running *run, ss_error *err)
         good = ss_sim_restore(run->sim, &snapshot, err) || ss_fail_in(err, "%s", run->options->checkpoint);
         run->recorded = recorded;
     } else {
-        fail_mismatch(run, (const char *)bytes, err);
+        bool ours = strncmp((const char *)bytes, "stickslip checkpoint", 20) == 0;
+        ss_fail(err, SS_ERROR_INPUT, "%s: %s", run->options->checkpoint,
+                ours ? "belongs to another scene, or to other parameters or options" : "is not a checkpoint");
     }
     ss_text_free(&text);
     ss_release(bytes);
@@ -177,76 +153,26 @@ static bool save(ss_running *run, bool reopen, ss_error *err)
     return !reopen || !run->options->record || open_writer(run, true, err);
 }
 
-/* ---- trace ---------------------------------------------------------------------------------------- */
-
-static bool open_trace(ss_running *run, ss_error *err)
-{
-    if (!run->options->trace) return true;
-    run->trace = fopen(run->options->trace, run->options->resume ? "a" : "w");
-    if (!run->trace)
-        return ss_fail(err, SS_ERROR_RESOURCES, "%s: cannot write: %s", run->options->trace, strerror(errno));
-    if (run->options->resume) return true; // the head is there already
-    fprintf(
-        run->trace,
-        "step,time,contacts,touching,rows,islands,iterations,status,relative_energy,energy_error,penetration,"
-        "joint_error,kinetic,potential,seconds,broad,narrow,assembly,solve,integration");
-    ss_scene_result figures[SS_SCENE_FIGURES];
-    int count = ss_running_figures(run, figures);
-    for (int i = 0; i < count; i++) fprintf(run->trace, ",%s", figures[i].name);
-    fputc('\n', run->trace);
-    return true;
-}
-
-static void trace(const ss_running *run)
-{
-    if (!run->trace) return;
-    ss_sim_report r = ss_sim_last(run->sim);
-    fprintf(run->trace, "%lld,%.17g,%d,%d,%d,%d,%d,%s,%.17g,%.17g,%.17g,%.17g,%.17g,%.17g,%g,%g,%g,%g,%g,%g",
-            (long long)ss_sim_steps(run->sim), ss_sim_time(run->sim), r.contacts, r.touching, r.rows,
-            r.islands, r.iterations, ss_status_name(r.status), r.relative_energy, r.energy_error,
-            r.penetration, r.joint_error, r.kinetic, r.potential, r.seconds, r.broad, r.narrow, r.assembly,
-            r.solve, r.integration);
-    ss_scene_result figures[SS_SCENE_FIGURES];
-    int count = ss_running_figures(run, figures);
-    for (int i = 0; i < count; i++) fprintf(run->trace, ",%.17g", figures[i].value);
-    fputc('\n', run->trace);
-}
-
-static bool close_trace(ss_running *run, ss_error *err)
-{
-    if (!run->trace) return true;
-    bool good = !ferror((FILE *)run->trace);
-    good = fclose(run->trace) == 0 && good;
-    run->trace = NULL;
-    return good || ss_fail(err, SS_ERROR_RESOURCES, "%s: cannot write", run->options->trace);
-}
-
 /* ---- together ------------------------------------------------------------------------------------- */
-
-/* One file cannot be two things: the one that is written last would win. */
-static bool check_outputs(const ss_run_verb_options *options, ss_error *err)
-{
-    const char *flag[] = {"--record", "--checkpoint", "--trace", "--picture"};
-    const char *path[] = {options->record, options->checkpoint, options->trace, options->picture};
-    for (int i = 0; i < 4; i++) {
-        for (int k = 0; path[i] && k < i; k++) {
-            if (path[k] && strcmp(path[i], path[k]) == 0)
-                return ss_fail(err, SS_ERROR_USAGE, "run: %s and %s are the same file %s", flag[k], flag[i],
-                               path[i]);
-        }
-    }
-    return true;
-}
 
 bool ss_recording_begin(ss_running *run, ss_error *err)
 {
     const ss_run_verb_options *options = run->options;
-    if (!check_outputs(options, err)) return false;
+
+    // One file cannot be two things: the one that is written last would win.
+    const char *flag[] = {"--record", "--checkpoint", "--trace", "--picture"};
+    const char *path[] = {options->record, options->checkpoint, options->trace, options->picture};
+    for (int i = 0; i < 4; i++)
+        for (int k = 0; path[i] && k < i; k++)
+            if (path[k] && strcmp(path[i], path[k]) == 0)
+                return ss_fail(err, SS_ERROR_USAGE, "run: %s and %s are the same file %s", flag[k], flag[i],
+                               path[i]);
     if (options->recording.ring > 0 && (!options->record || options->checkpoint))
         return ss_fail(err, SS_ERROR_USAGE,
                        "run: --ring needs --record FILE, and does not go with --checkpoint");
     if (options->resume && !options->checkpoint)
         return ss_fail(err, SS_ERROR_USAGE, "run: --resume needs --checkpoint FILE");
+
     if (options->resume && !read_checkpoint(run, err)) return false;
     run->next_checkpoint = ss_clock_seconds() + options->checkpoint_every;
     int expected = run->recorded;
@@ -259,20 +185,66 @@ bool ss_recording_begin(ss_running *run, ss_error *err)
     }
     // a first checkpoint at once: a place that cannot be written to is reported now and not after an hour
     if (options->checkpoint && !options->resume && !write_checkpoint(run, err)) return false;
-    return open_trace(run, err);
+
+    if (!options->trace) return true;
+    run->trace = fopen(options->trace, options->resume ? "a" : "w");
+    if (!run->trace)
+        return ss_fail(err, SS_ERROR_RESOURCES, "%s: cannot write: %s", options->trace, strerror(errno));
+    if (options->resume) return true; // the head is there already
+    fprintf(
+        run->trace,
+        "step,time,contacts,touching,rows,islands,iterations,status,relative_energy,energy_error,penetration,"
+        "joint_error,kinetic,potential,seconds,broad,narrow,assembly,solve,integration");
+    ss_scene_result figures[SS_SCENE_FIGURES];
+    int count = ss_running_figures(run, figures);
+    for (int i = 0; i < count; i++) fprintf(run->trace, ",%s", figures[i].name);
+    fputc('\n', run->trace);
+    return true;
 }
 
 bool ss_recording_step(ss_running *run, ss_error *err)
 {
-    trace(run);
-    if (!record(run, err)) return false;
-    if (!run->options->checkpoint || ss_clock_seconds() < run->next_checkpoint) return true;
-    run->next_checkpoint = ss_clock_seconds() + run->options->checkpoint_every;
+    const ss_run_verb_options *options = run->options;
+    if (run->trace) {
+        ss_sim_report r = ss_sim_last(run->sim);
+        fprintf(run->trace,
+                "%lld,%.17g,%d,%d,%d,%d,%d,%s,%.17g,%.17g,%.17g,%.17g,%.17g,%.17g,%g,%g,%g,%g,%g,%g",
+                (long long)ss_sim_steps(run->sim), ss_sim_time(run->sim), r.contacts, r.touching, r.rows,
+                r.islands, r.iterations, ss_status_name(r.status), r.relative_energy, r.energy_error,
+                r.penetration, r.joint_error, r.kinetic, r.potential, r.seconds, r.broad, r.narrow,
+                r.assembly, r.solve, r.integration);
+        ss_scene_result figures[SS_SCENE_FIGURES];
+        int count = ss_running_figures(run, figures);
+        for (int i = 0; i < count; i++) fprintf(run->trace, ",%.17g", figures[i].value);
+        fputc('\n', run->trace);
+    }
+
+    // Frames that a resumed recording holds already are not written again.
+    const ss_frame *frame = ss_sim_frame(run->sim);
+    bool is_due = run->writer && frame && (ss_sim_steps(run->sim) - 1) % options->every == 0;
+    if (is_due && run->skip > 0) {
+        run->skip--;
+    } else if (is_due) {
+        run->recorded++;
+        ss_writer_hold(run->writer);
+        bool good = ss_writer_frame(run->writer, frame, err) &&
+                    ss_writer_scenery(run->writer, ss_sim_scenery(run->sim), err) &&
+                    write_result(run, frame, err);
+        if (!ss_writer_let_go(run->writer, good ? err : NULL) || !good) return false;
+    }
+
+    if (!options->checkpoint || ss_clock_seconds() < run->next_checkpoint) return true;
+    run->next_checkpoint = ss_clock_seconds() + options->checkpoint_every;
     return save(run, true, err);
 }
 
 bool ss_recording_end(ss_running *run, ss_error *err)
 {
     bool good = save(run, false, err);
-    return close_trace(run, good ? err : NULL) && good;
+    if (!run->trace) return good;
+    bool written = !ferror((FILE *)run->trace);
+    written = fclose(run->trace) == 0 && written;
+    run->trace = NULL;
+    if (good && !written) return ss_fail(err, SS_ERROR_RESOURCES, "%s: cannot write", run->options->trace);
+    return good && written;
 }

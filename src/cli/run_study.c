@@ -88,52 +88,6 @@ typedef struct study_verdict {
     double halving, tightening; /* factors of the cost */
 } study_verdict;
 
-static study_verdict judge(const study_run run[RUNS], int bodies)
-{
-    int last = SAMPLES - 1;
-    double coarse = distance(&run[1], &run[3], bodies, 0, last);
-    double fine = distance(&run[2], &run[3], bodies, 0, last);
-    return (study_verdict){
-        .step = 4.0 / 3.0 * coarse,
-        .solver = distance(&run[0], &run[1], bodies, 0, last),
-        // |x_h - x_(h/4)| / |x_(h/2) - x_(h/4)| = (4^p - 1) / (2^p - 1) = 2^p + 1
-        .order = fine > 0.0 && coarse > fine ? log2(coarse / fine - 1.0) : NAN,
-        .halving = run[1].seconds > 0.0 ? run[2].seconds / run[1].seconds : NAN,
-        .tightening = run[0].seconds > 0.0 ? run[1].seconds / run[0].seconds : NAN,
-    };
-}
-
-static void advise(ss_out *out, const study_verdict *v)
-{
-    char words[700];
-    if (v->step == 0.0 && v->solver == 0.0)
-        snprintf(words, sizeof words, "Nothing differs: neither the step nor the solver matters.");
-    else if (v->solver >= 3.0 * v->step)
-        snprintf(words, sizeof words,
-                 "The solver decides: it leaves %.2g m, the step %.2g m. Solving to 1e-8 (--accurate) saves "
-                 "about %.2g m and costs %.2g times as much; a smaller step alone would save nothing.",
-                 v->solver, v->step, v->solver, v->tightening);
-    else if (v->step >= 3.0 * v->solver)
-        snprintf(words, sizeof words,
-                 "The step decides: it leaves %.2g m, the solver %.2g m. Halving h saves about %.2g m and "
-                 "costs %.2g times as much; solving more accurately saves at most %.2g m.",
-                 v->step, v->solver, 0.5 * v->step, v->halving, v->solver);
-    else
-        snprintf(words, sizeof words,
-                 "Both count: the step leaves %.2g m, the solver %.2g m. Halving h costs %.2g times as much, "
-                 "solving to 1e-8 %.2g times.",
-                 v->step, v->solver, v->halving, v->tightening);
-    ss_out_paragraph(out, 2, words);
-
-    // A first-order method halves its error with h. Where contacts are hit at other moments it may not.
-    if (v->step > 0.0 && v->solver < 3.0 * v->step && !(v->order > 0.5))
-        ss_out_paragraph(
-            out, 2,
-            "The distances do not shrink with h as those of a first-order method do: contacts are "
-            "hit at other moments, or the motion is chaotic. Take the numbers as orders of "
-            "magnitude, or shorten the time (--time).");
-}
-
 static void print(const ss_command *command, const study_run run[RUNS], int bodies, const study_verdict *v)
 {
     static const unsigned char expendable[] = {6, 5, 2, 0};
@@ -164,13 +118,40 @@ static void print(const ss_command *command, const study_run run[RUNS], int bodi
     }
     ss_table_print(&table, out);
     ss_text_append(&out->text, "\n");
+
+    // What to do about it: what decides is three times the other.
+    char words[700];
     if (!isnan(v->order)) {
-        char words[200];
         snprintf(words, sizeof words, "Root mean square over %d bodies at %d times; order of the step %.2f.",
                  bodies, SAMPLES, v->order);
         ss_out_paragraph(out, 2, words);
     }
-    advise(out, v);
+    if (v->step == 0.0 && v->solver == 0.0)
+        snprintf(words, sizeof words, "Nothing differs: neither the step nor the solver matters.");
+    else if (v->solver >= 3.0 * v->step)
+        snprintf(words, sizeof words,
+                 "The solver decides: it leaves %.2g m, the step %.2g m. Solving to 1e-8 (--accurate) saves "
+                 "about %.2g m and costs %.2g times as much; a smaller step alone would save nothing.",
+                 v->solver, v->step, v->solver, v->tightening);
+    else if (v->step >= 3.0 * v->solver)
+        snprintf(words, sizeof words,
+                 "The step decides: it leaves %.2g m, the solver %.2g m. Halving h saves about %.2g m and "
+                 "costs %.2g times as much; solving more accurately saves at most %.2g m.",
+                 v->step, v->solver, 0.5 * v->step, v->halving, v->solver);
+    else
+        snprintf(words, sizeof words,
+                 "Both count: the step leaves %.2g m, the solver %.2g m. Halving h costs %.2g times as much, "
+                 "solving to 1e-8 %.2g times.",
+                 v->step, v->solver, v->halving, v->tightening);
+    ss_out_paragraph(out, 2, words);
+
+    // A first-order method halves its error with h. Where contacts are hit at other moments it may not.
+    if (v->step > 0.0 && v->solver < 3.0 * v->step && !(v->order > 0.5))
+        ss_out_paragraph(
+            out, 2,
+            "The distances do not shrink with h as those of a first-order method do: contacts are "
+            "hit at other moments, or the motion is chaotic. Take the numbers as orders of "
+            "magnitude, or shorten the time (--time).");
 }
 
 static void print_json(const ss_command *command, const study_run run[RUNS], int bodies,
@@ -220,7 +201,16 @@ bool ss_study_run(const ss_command *command, ss_error *err)
     bool good = true;
     for (int i = 0; good && i < RUNS; i++) good = simulate(command, &run[i], &bodies, err);
     if (good) {
-        study_verdict verdict = judge(run, bodies);
+        double coarse = distance(&run[1], &run[3], bodies, 0, SAMPLES - 1);
+        double fine = distance(&run[2], &run[3], bodies, 0, SAMPLES - 1);
+        study_verdict verdict = {
+            .step = 4.0 / 3.0 * coarse,
+            .solver = distance(&run[0], &run[1], bodies, 0, SAMPLES - 1),
+            // |x_h - x_(h/4)| / |x_(h/2) - x_(h/4)| = (4^p - 1) / (2^p - 1) = 2^p + 1
+            .order = fine > 0.0 && coarse > fine ? log2(coarse / fine - 1.0) : NAN,
+            .halving = run[1].seconds > 0.0 ? run[2].seconds / run[1].seconds : NAN,
+            .tightening = run[0].seconds > 0.0 ? run[1].seconds / run[0].seconds : NAN,
+        };
         if (options->json)
             print_json(command, run, bodies, &verdict);
         else

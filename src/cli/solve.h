@@ -64,14 +64,7 @@ typedef struct ss_solving {
     ss_text notes;          /* what the solver decided */
 } ss_solving;
 
-/* ---- before: solve_setup.c ----------------------------------------------------------------------- */
-
-/* Finds solver, formulation and options by name, and opens the trace. False with err: nothing to free but by
- * ss_solving_free. */
-bool ss_solving_prepare(ss_solving *solving, ss_error *err);
-void ss_solving_free(ss_solving *solving);
-
-/* ---- one run: solve_run.c ------------------------------------------------------------------------ */
+/* ---- one run: solve_run.c, solve_fence.c --------------------------------------------------------- */
 
 /* Solves and judges: the frame, from the guess if there is one; or the problem of FCLIB, from x
  * if it is there. */
@@ -89,22 +82,12 @@ bool ss_solving_has_rule(const ss_solving *solving);
 /* What is wrong with a problem that was not solved, as far as the user wants to know. */
 bool ss_solving_diagnose(ss_solving *solving, const ss_frame *frame, const ss_solved *solved, ss_error *err);
 
-/* ---- why there is no solution: solve_ray.c ------------------------------------------------------- */
-
-/* Appends one sentence about a result with the status "ray". */
-void ss_solved_explain(const ss_solved *solved, ss_text *text);
-
 /* ---- a file: solve_frames.c, solve_problem.c ----------------------------------------------------- */
 
 /* False with err when the run has to stop; what is wrong with one frame only is refused, and
  * the run goes on. */
 bool ss_solve_frames(ss_solving *solving, ss_error *err);
 bool ss_solve_problem(ss_solving *solving, ss_error *err);
-
-/* A start from the answer of the frame before: contacts are found again by their bodies and places. NULL only
- * when out of memory. */
-ss_answer *ss_warm_start(const ss_frame *frame, const ss_frame *before, const ss_answer *answer_before,
-                         ss_error *err);
 
 /* ---- after: solve_print.c ------------------------------------------------------------------------ */
 

@@ -109,47 +109,44 @@ static bool receive_rest(int from, double deadline, const reply *first, int size
     return good;
 }
 
-/* It died before it had answered: as if it had been us, which the sandbox explains. */
-static void die_like(int status)
-{
-    if (!WIFSIGNALED(status)) _exit(WEXITSTATUS(status));
-    signal(WTERMSIG(status), SIG_DFL);
-    raise(WTERMSIG(status));
-}
-
-/* Nothing came back: the answer is the start, which is in the session. */
-static bool take_start(ss_session *session, double seconds, ss_error *err)
-{
-    const ss_result *all = ss_session_result(session);
-    ss_solve_result result = {.status = ss_sandbox_interrupted() ? SS_CANCELLED : SS_TIME_LIMIT,
-                              .seconds = seconds,
-                              .elapsed = seconds};
-    if (!ss_problem_measure(all->problem, all->x, result.gauge, err)) return false;
-    return ss_session_take_run(session, &result, all->x), true;
-}
-
 static bool wait_for_reply(ss_session *session, pid_t runner, int from, double patience, bool *is_ended,
                            ss_error *err)
 {
+    const ss_result *all = ss_session_result(session);
     double began = ss_clock_seconds(), deadline = began + patience;
-    int size = ss_session_result(session)->problem->size, status = 0;
+    int size = all->problem->size, status = 0;
     double *x = ss_allocate((size_t)size + 1, sizeof *x);
     ss_solve_result result = {0};
     reply first = {0};
     bool good = x != NULL && receive(from, deadline, &first, sizeof first) && first.magic == MAGIC;
+    bool failed = good && !first.good;
     bool whole = good && first.good && receive_rest(from, deadline, &first, size, x, &result);
+
     bool is_late = ss_clock_seconds() >= deadline || ss_sandbox_interrupted();
-    if (!whole && !(good && !first.good) && is_late) kill(runner, SIGKILL);
+    *is_ended = !whole && !failed && is_late;
+    if (*is_ended) kill(runner, SIGKILL);
     while (waitpid(runner, &status, 0) < 0 && errno == EINTR) continue;
-    *is_ended = !whole && is_late && !(good && !first.good);
-    if (good && !first.good) {
+
+    if (failed) {
         *err = first.err;
     } else if (whole) {
         ss_session_take_run(session, &result, x);
     } else {
         ss_solve_result_free(&result);
-        if (!is_late) die_like(status);
-        whole = take_start(session, ss_clock_seconds() - began, err);
+        // It died before it had answered: as if it had been us, which the sandbox explains.
+        if (!is_late) {
+            if (!WIFSIGNALED(status)) _exit(WEXITSTATUS(status));
+            signal(WTERMSIG(status), SIG_DFL);
+            raise(WTERMSIG(status));
+        }
+
+        // Nothing came back in time: the answer is the start, which is in the session.
+        double seconds = ss_clock_seconds() - began;
+        result = (ss_solve_result){.status = ss_sandbox_interrupted() ? SS_CANCELLED : SS_TIME_LIMIT,
+                                   .seconds = seconds,
+                                   .elapsed = seconds};
+        whole = ss_problem_measure(all->problem, all->x, result.gauge, err);
+        if (whole) ss_session_take_run(session, &result, all->x);
     }
     ss_release(x);
     return whole;

@@ -12,6 +12,64 @@ static const ss_metric_value *metric(const ss_solved *solved, const char *name)
     return &solved->result->metrics[ss_metric_index(name)];
 }
 
+/* ---- why there is no solution -------------------------------------------------------------------- */
+
+/* The share of one block in the energy of the ray. */
+static double share_of(const ss_problem *problem, const double *y, int k)
+{
+    const ss_block *block = &problem->blocks[k];
+    double sum = 0.0;
+    for (int i = block->first; i < block->first + block->size; i++)
+        sum += 0.5 * problem->diagonal[i] * y[i] * y[i];
+    return sum;
+}
+
+/* The block with the largest share after that of `after`, which is -1 at first; -1 when only small
+ * ones are left. */
+static int next_worst(const ss_problem *problem, const double *y, int after)
+{
+    static const double small = 0.01;
+    double limit = after >= 0 ? share_of(problem, y, after) : 2.0, most = small;
+    int next = -1;
+    for (int k = 0; k < problem->block_count; k++) {
+        double share = share_of(problem, y, k);
+        bool is_left = share < limit || (share == limit && k > after);
+        if (is_left && share > most) most = share, next = k;
+    }
+    return next;
+}
+
+/* One sentence about a result with the status "ray". */
+static void explain_ray(const ss_solved *solved, ss_text *text)
+{
+    enum { NAMED = 4 };
+    const ss_problem *problem = solved->result->problem;
+    const ss_ray *ray = &solved->result->run.ray;
+    if (!ray->impulse) {
+        ss_text_append(text, "the path ended on an unbounded edge: no solution was found");
+        return;
+    }
+    ss_text_append(text, ray->is_proof ? "no velocity satisfies all of " : "wedged: ");
+
+    // The contacts and joints that share most of it.
+    int k = next_worst(problem, ray->impulse, -1);
+    for (int named = 0; k >= 0 && named < NAMED; named++, k = next_worst(problem, ray->impulse, k)) {
+        const ss_block *block = &problem->blocks[k];
+        if (named) ss_text_append(text, ", ");
+        if (block->contact >= 0)
+            ss_text_appendf(text, "contact %d", block->contact);
+        else if (block->constraint >= 0)
+            ss_text_appendf(text, "joint %d", block->constraint);
+        else
+            ss_text_appendf(text, "unknown %d", block->first);
+    }
+    if (k >= 0) ss_text_append(text, " ...");
+    ss_text_append(text, ray->is_proof
+                             ? "; impulses can grow there without moving anything"
+                             : "; impulses can grow there without moving anything, and no solution was "
+                               "found");
+}
+
 /* ---- JSON ---------------------------------------------------------------------------------------- */
 
 static void put_gauges(ss_json *json, const char *key, const ss_solve_result *result)
@@ -23,115 +81,95 @@ static void put_gauges(ss_json *json, const char *key, const ss_solve_result *re
     ss_json_end_object(json);
 }
 
-static void put_reference(ss_json *json, const ss_solving *s, const ss_solved *solved)
-{
-    ss_json_key(json, "reference");
-    ss_json_begin_object(json);
-    ss_json_member_text(json, "solver", ss_session_method(s->session)->reference->name);
-    ss_json_member_text(json, "formulation", "cone");
-    ss_json_member_text(json, "status", ss_status_name(solved->result->reference->status));
-    ss_json_member_index(json, "iterations", solved->result->reference->iterations);
-    ss_json_member_known(json, "seconds", solved->result->reference->seconds);
-    put_gauges(json, "gauges", solved->result->reference);
-    ss_json_end_object(json);
-}
-
-static void put_ray(ss_json *json, const ss_solved *solved)
-{
-    ss_text why = {0};
-    ss_solved_explain(solved, &why);
-    ss_json_member_text(json, "why", ss_text_get(&why));
-    json->text->out_of_memory |= why.out_of_memory;
-    ss_text_free(&why);
-    ss_json_key(json, "proof"), ss_json_bool(json, solved->result->run.ray.is_proof);
-}
-
-static void put_selection(ss_json *json, const ss_peg_result *peg, const ss_answer *answer)
-{
-    ss_json_key(json, "peg");
-    ss_json_begin_object(json);
-    ss_json_member_text(json, "status", ss_peg_status_name(peg->status));
-    ss_json_key(json, "solves"), ss_json_integer(json, peg->solves);
-    ss_json_key(json, "switched"), ss_json_integer(json, peg->switched);
-    ss_json_key(json, "selection");
-    ss_json_begin_array(json);
-    for (int g = 0; g < answer->groups; g++) ss_json_integer(json, answer->selection[g]);
-    ss_json_end_array(json);
-    ss_json_end_object(json);
-}
-
-static void put_notes(ss_json *json, const char *notes)
-{
-    ss_text line = {0};
-    ss_json_key(json, "notes");
-    ss_json_begin_array(json);
-    for (const char *at = notes; at && *at; at += *at == '\n') {
-        size_t length = strcspn(at, "\n");
-        ss_text_clear(&line);
-        ss_text_append_bytes(&line, at, length);
-        ss_json_string(json, ss_text_get(&line));
-        at += length;
-    }
-    ss_json_end_array(json);
-    json->text->out_of_memory |= line.out_of_memory;
-    ss_text_free(&line);
-}
-
 static void put_solved(ss_solving *s, const ss_solved *solved)
 {
     ss_json *json = &s->json;
-    const ss_solve_result *result = &solved->result->run;
-    bool ran = !solved->result->refusal;
+    const ss_result *all = solved->result;
+    const ss_solve_result *result = &all->run;
     ss_json_begin_object(json);
     ss_json_member_text(json, "frame", solved->place);
     ss_json_member_index(json, "index", solved->index);
     ss_json_member_text(json, "formulation", solved->formulation);
     ss_json_member_text(json, "solver", ss_session_solver(s->session)->name);
     ss_json_member_text(json, "status", ss_status_name(result->status));
-    if (!ran) ss_json_member_text(json, "why", solved->result->refusal);
-    if (result->status == SS_RAY) put_ray(json, solved);
-    ss_json_key(json, "unknowns"), ss_json_integer(json, solved->result->problem->size);
+    if (all->refusal) ss_json_member_text(json, "why", all->refusal);
+    if (result->status == SS_RAY) {
+        ss_text why = {0};
+        explain_ray(solved, &why);
+        ss_json_member_text(json, "why", ss_text_get(&why));
+        json->text->out_of_memory |= why.out_of_memory;
+        ss_text_free(&why);
+        ss_json_key(json, "proof"), ss_json_bool(json, result->ray.is_proof);
+    }
+    ss_json_key(json, "unknowns"), ss_json_integer(json, all->problem->size);
     ss_json_key(json, "iterations"), ss_json_integer(json, result->iterations);
     ss_json_key(json, "kept_iteration"), ss_json_integer(json, result->kept_iteration);
     ss_json_member_known(json, "seconds", result->seconds);
-    if (solved->result->peg) put_selection(json, solved->result->peg, solved->result->answer);
-    if (s->options->request.explain || result->notes) put_notes(json, result->notes);
+
+    // Frames with alternatives: which were selected.
+    if (all->peg) {
+        ss_json_key(json, "peg");
+        ss_json_begin_object(json);
+        ss_json_member_text(json, "status", ss_peg_status_name(all->peg->status));
+        ss_json_key(json, "solves"), ss_json_integer(json, all->peg->solves);
+        ss_json_key(json, "switched"), ss_json_integer(json, all->peg->switched);
+        ss_json_key(json, "selection");
+        ss_json_begin_array(json);
+        for (int g = 0; g < all->answer->groups; g++) ss_json_integer(json, all->answer->selection[g]);
+        ss_json_end_array(json);
+        ss_json_end_object(json);
+    }
+
+    // What the solver decided, a string for each line.
+    if (s->options->request.explain || result->notes) {
+        ss_text line = {0};
+        ss_json_key(json, "notes");
+        ss_json_begin_array(json);
+        for (const char *at = result->notes; at && *at; at += *at == '\n') {
+            size_t length = strcspn(at, "\n");
+            ss_text_clear(&line);
+            ss_text_append_bytes(&line, at, length);
+            ss_json_string(json, ss_text_get(&line));
+            at += length;
+        }
+        ss_json_end_array(json);
+        json->text->out_of_memory |= line.out_of_memory;
+        ss_text_free(&line);
+    }
+
     ss_json_key(json, "memory"), ss_json_integer(json, (long long)result->memory);
-    if (ran) put_gauges(json, "gauges", result);
+    if (!all->refusal) put_gauges(json, "gauges", result);
     if (s->is_diagnosed) ss_diagnosis_json(json, &s->diagnosis);
-    ss_metrics_json(json, solved->result->metrics);
-    if (solved->result->reference) put_reference(json, s, solved);
+    ss_metrics_json(json, all->metrics);
+    if (all->reference) {
+        ss_json_key(json, "reference");
+        ss_json_begin_object(json);
+        ss_json_member_text(json, "solver", ss_session_method(s->session)->reference->name);
+        ss_json_member_text(json, "formulation", "cone");
+        ss_json_member_text(json, "status", ss_status_name(all->reference->status));
+        ss_json_member_index(json, "iterations", all->reference->iterations);
+        ss_json_member_known(json, "seconds", all->reference->seconds);
+        put_gauges(json, "gauges", all->reference);
+        ss_json_end_object(json);
+    }
     ss_json_end_object(json);
 }
 
 /* ---- the table ----------------------------------------------------------------------------------- */
 
-static void start_table(ss_table *table)
-{
-    static const char *const heads[] = {"frame",       "status",      "iterations",      "ms",   "energy [J]",
-                                        "natural_map", "creep [m/s]", "penetration [m]", "worst"};
-    static const unsigned char expendable[] = {7, 6, 8, 0}; // penetration, creep, worst
-    *table = (ss_table){.columns = sizeof heads / sizeof *heads, .left = 2, .expendable = expendable};
-    for (int i = 0; i < table->columns; i++) ss_table_add(table, "%s", heads[i]);
-}
-
-static ss_style style_of(ss_status status)
-{
-    if (status == SS_CONVERGED) return SS_STYLE_GOOD;
-    return status == SS_MAX_ITERATIONS || status == SS_TIME_LIMIT ? SS_STYLE_DOUBT : SS_STYLE_BAD;
-}
-
 /* Frames by the number that --frame takes. */
 static void add_line(ss_table *table, const ss_solved *solved)
 {
+    const ss_solve_result *run = &solved->result->run;
+    bool at_limit = run->status == SS_MAX_ITERATIONS || run->status == SS_TIME_LIMIT;
+    ss_style style = run->status == SS_CONVERGED ? SS_STYLE_GOOD : at_limit ? SS_STYLE_DOUBT : SS_STYLE_BAD;
     if (solved->index >= 0)
         ss_table_add(table, "%d", solved->index);
     else
         ss_table_add(table, "%s", solved->place);
-    ss_table_add_styled(table, style_of(solved->result->run.status),
-                        ss_status_name(solved->result->run.status));
-    ss_table_add(table, "%d", solved->result->run.iterations);
-    ss_table_add(table, "%.3g", 1e3 * solved->result->run.seconds);
+    ss_table_add_styled(table, style, ss_status_name(run->status));
+    ss_table_add(table, "%d", run->iterations);
+    ss_table_add(table, "%.3g", 1e3 * run->seconds);
     ss_metric_add(table, metric(solved, "energy"));
     ss_metric_add(table, metric(solved, "natural_map"));
     ss_metric_add(table, metric(solved, "creep"));
@@ -148,13 +186,6 @@ static void trace_number(FILE *file, double value)
         fputc(',', file);
     else
         fprintf(file, ",%.*s", ss_number_write(value, text), text);
-}
-
-static void trace_head(FILE *file)
-{
-    fputs("frame,iteration,seconds", file);
-    for (int g = 0; g < SS_GAUGE_COUNT; g++) fprintf(file, ",%s", ss_gauge_name((ss_gauge)g));
-    fputc('\n', file);
 }
 
 static void trace(FILE *file, const ss_solved *solved)
@@ -175,9 +206,19 @@ void ss_solving_begin(ss_solving *s, const char *format)
     ss_json *json = &s->json;
     s->begun = true;
     s->thing = strcmp(format, "bpmd") == 0 ? "frame" : "problem";
-    if (s->trace) trace_head(s->trace);
+    if (s->trace) {
+        fputs("frame,iteration,seconds", s->trace);
+        for (int g = 0; g < SS_GAUGE_COUNT; g++) fprintf(s->trace, ",%s", ss_gauge_name((ss_gauge)g));
+        fputc('\n', s->trace);
+    }
+
     if (!s->options->json) {
-        start_table(&s->table);
+        static const char *const heads[] = {"frame",       "status",          "iterations",
+                                            "ms",          "energy [J]",      "natural_map",
+                                            "creep [m/s]", "penetration [m]", "worst"};
+        static const unsigned char expendable[] = {7, 6, 8, 0}; // penetration, creep, worst
+        s->table = (ss_table){.columns = sizeof heads / sizeof *heads, .left = 2, .expendable = expendable};
+        for (int i = 0; i < s->table.columns; i++) ss_table_add(&s->table, "%s", heads[i]);
         return;
     }
     json->text = &s->command->out->text;
@@ -203,75 +244,43 @@ static void count(ss_solving *s, const ss_solved *solved)
     snprintf(s->worst_place, sizeof s->worst_place, "%s", solved->place);
 }
 
-static void tell_ray(ss_solving *s, const ss_solved *solved)
+void ss_solving_tell(ss_solving *s, const ss_solved *solved)
 {
-    ss_text_appendf(&s->rays, "%s: ", solved->place);
-    ss_solved_explain(solved, &s->rays);
-    ss_text_append(&s->rays, "\n");
-    if (solved->result->run.ray.is_proof)
-        s->proved++;
-    else
-        s->wedged++;
-}
+    const ss_solve_result *run = &solved->result->run;
+    count(s, solved);
+    if (s->trace) trace(s->trace, solved);
+    if (s->options->json) {
+        put_solved(s, solved);
+        return;
+    }
+    add_line(&s->table, solved);
 
-static void tell_diagnosis(ss_solving *s, const ss_solved *solved)
-{
-    for (int i = 0; i < s->diagnosis.count; i++) {
+    // What comes below the table, or on standard error: gathered, a line each.
+    if (run->status == SS_RAY) {
+        ss_text_appendf(&s->rays, "%s: ", solved->place);
+        explain_ray(solved, &s->rays);
+        ss_text_append(&s->rays, "\n");
+        s->proved += run->ray.is_proof;
+        s->wedged += !run->ray.is_proof;
+    }
+    for (int i = 0; s->is_diagnosed && i < s->diagnosis.count; i++) {
         const ss_complaint *complaint = &s->diagnosis.items[i];
         ss_text_appendf(&s->wrong, "%s: %s: ", solved->place, ss_severity_name(complaint->severity));
         ss_complaint_print(complaint, &s->wrong);
         ss_text_append(&s->wrong, "\n");
     }
-}
-
-static void tell_notes(ss_solving *s, const ss_solved *solved)
-{
-    ss_text_appendf(&s->notes, "%s\n", solved->place);
-    for (const char *at = solved->result->run.notes; at && *at; at += *at == '\n') {
+    if (run->notes) ss_text_appendf(&s->notes, "%s\n", solved->place);
+    for (const char *at = run->notes; at && *at; at += *at == '\n') {
         int length = (int)strcspn(at, "\n");
         ss_text_appendf(&s->notes, "  %.*s\n", length, at);
         at += length;
     }
-}
-
-void ss_solving_tell(ss_solving *s, const ss_solved *solved)
-{
-    count(s, solved);
-    if (s->trace) trace(s->trace, solved);
-    if (s->options->json)
-        put_solved(s, solved);
-    else
-        add_line(&s->table, solved);
-    if (!s->options->json && solved->result->run.status == SS_RAY) tell_ray(s, solved);
-    if (!s->options->json && s->is_diagnosed) tell_diagnosis(s, solved);
-    if (!s->options->json && solved->result->run.notes) tell_notes(s, solved);
-    if (!s->options->json && s->count == 1 && !solved->result->refusal)
-        ss_metrics_tabulate(&s->details, solved->result->metrics);
+    if (s->count == 1 && !solved->result->refusal) ss_metrics_tabulate(&s->details, solved->result->metrics);
 }
 
 static void append_count(ss_text *text, long long count, const char *noun)
 {
     ss_text_appendf(text, "%lld %s%s", count, noun, count == 1 ? "" : "s");
-}
-
-static void print_counts(const ss_solving *s)
-{
-    ss_text words = {0}, *out = &s->command->out->text;
-    const char *separator = ": ";
-    append_count(&words, s->count, s->thing);
-    for (int status = 0; status <= SS_FAILED; status++) {
-        if (!s->count_of[status]) continue;
-        ss_text_appendf(&words, "%s%d %s", separator, s->count_of[status], ss_status_name((ss_status)status));
-        separator = ", ";
-    }
-    if (s->refused.list.count_of[SS_FINDING_FAULT])
-        ss_text_appendf(&words, "; %zu more rejected for faults", s->refused.list.count_of[SS_FINDING_FAULT]);
-    ss_text_append(&words, "; ");
-    append_count(&words, s->iterations, "iteration");
-    ss_text_appendf(&words, ", %.3g ms", 1e3 * s->seconds);
-    ss_out_paragraph(s->command->out, 0, ss_text_get(&words));
-    out->out_of_memory |= words.out_of_memory;
-    ss_text_free(&words);
 }
 
 /* Paragraphs that were gathered, one a line. */
@@ -292,8 +301,21 @@ static void print_lines(ss_out *out, const ss_text *lines)
 static void print_summary(const ss_solving *s)
 {
     ss_out *out = s->command->out;
+    ss_text words = {0};
+    size_t faulty = s->refused.list.count_of[SS_FINDING_FAULT];
+    const char *separator = ": ";
     ss_text_append(&out->text, "\n");
-    print_counts(s);
+    append_count(&words, s->count, s->thing);
+    for (int status = 0; status <= SS_FAILED; status++) {
+        if (!s->count_of[status]) continue;
+        ss_text_appendf(&words, "%s%d %s", separator, s->count_of[status], ss_status_name((ss_status)status));
+        separator = ", ";
+    }
+    if (faulty) ss_text_appendf(&words, "; %zu more rejected for faults", faulty);
+    ss_text_append(&words, "; ");
+    append_count(&words, s->iterations, "iteration");
+    ss_text_appendf(&words, ", %.3g ms", 1e3 * s->seconds);
+    ss_out_paragraph(out, 0, ss_text_get(&words));
     if (s->worst_place[0])
         ss_text_appendf(&out->text, "worst natural_map %.3g at %s\n", s->worst_map, s->worst_place);
 
@@ -310,13 +332,13 @@ static void print_summary(const ss_solving *s)
                          "(--with gap_term=zero) or joint errors (--with joint_term=zero) does where they "
                          "contradict each other");
     if (s->refusal) {
-        ss_text words = {0};
+        ss_text_clear(&words);
         ss_text_appendf(&words, "%s is not applicable: it %s; see stickslip solvers --table",
                         ss_session_solver(s->session)->name, s->refusal);
         ss_out_paragraph(out, 0, ss_text_get(&words));
-        out->text.out_of_memory |= words.out_of_memory;
-        ss_text_free(&words);
     }
+    out->text.out_of_memory |= words.out_of_memory;
+    ss_text_free(&words);
 }
 
 void ss_solving_end(ss_solving *s)

@@ -17,31 +17,27 @@ static void say_what_is_done(const ss_solving *solving, const ss_solved *solved)
     ss_sandbox_doing(doing);
 }
 
-/* Code of strangers with a time limit is fenced in: it may never look at it. */
-static bool needs_fence(const ss_solving *solving)
-{
-    const ss_solver *solver = ss_session_solver(solving->session);
-    const char *off = getenv("SS_NO_SANDBOX");
-    return ss_session_method(solving->session)->run.time_limit > 0.0 &&
-           ss_is_registered(SS_REGISTERED_SOLVERS, solver) && !ss_is_solver_command(solver) &&
-           !ss_solver_refusal(solver, ss_session_result(solving->session)->problem) &&
-           !(off && strcmp(off, "1") == 0);
-}
-
 /* The session has its frame or problem. */
 static bool run_and_judge(ss_solving *solving, ss_solved *solved, ss_error *err)
 {
     ss_session *session = solving->session;
-    bool is_ended = false;
+    const ss_solver *solver = ss_session_solver(session);
+    double time_limit = ss_session_method(session)->run.time_limit;
+
+    // Code of strangers with a time limit is fenced in: it may never look at it.
+    const char *off = getenv("SS_NO_SANDBOX");
     say_what_is_done(solving, solved);
-    bool good =
-        needs_fence(solving) ? ss_solving_run_fenced(session, &is_ended, err) : ss_session_run(session, err);
+    bool needs_fence = time_limit > 0.0 && ss_is_registered(SS_REGISTERED_SOLVERS, solver) &&
+                       !ss_is_solver_command(solver) &&
+                       !ss_solver_refusal(solver, ss_session_result(session)->problem) &&
+                       !(off && strcmp(off, "1") == 0);
+    bool is_ended = false;
+    bool good = needs_fence ? ss_solving_run_fenced(session, &is_ended, err) : ss_session_run(session, err);
     good = good && ss_session_finish(session, err);
     ss_sandbox_doing("");
     if (is_ended && !ss_sandbox_interrupted())
         ss_complain("%s: %s: solver %s did not stop within %g s and was ended; the start is judged",
-                    solving->in, solved->place, ss_session_solver(session)->name,
-                    ss_solving_patience(ss_session_method(session)->run.time_limit));
+                    solving->in, solved->place, solver->name, ss_solving_patience(time_limit));
     solved->result = good ? ss_session_result(session) : NULL;
     return good || ss_fail_in(err, "solve");
 }
@@ -72,22 +68,20 @@ bool ss_solving_has_rule(const ss_solving *solving)
     return method->rule.metric >= 0 || method->run.stop.below > 0.0;
 }
 
-/* Was it meant to be solved, and was it not? */
-static bool is_unsolved(const ss_solving *solving, const ss_solved *solved)
-{
-    ss_status status = solved->result->run.status;
-    bool at_limit = status == SS_MAX_ITERATIONS || status == SS_TIME_LIMIT;
-    if (at_limit && !ss_solving_has_rule(solving)) return false;
-    return at_limit || status == SS_STALLED || status == SS_RAY || status == SS_FAILED;
-}
-
 bool ss_solving_diagnose(ss_solving *solving, const ss_frame *frame, const ss_solved *solved, ss_error *err)
 {
     const ss_solve_options *options = solving->options;
     ss_diagnosis_free(&solving->diagnosis);
     solving->is_diagnosed = false;
-    if (!options->diagnose || !is_unsolved(solving, solved)) return true;
+
+    // Was it meant to be solved, and was it not?
+    ss_status status = solved->result->run.status;
+    bool at_limit = status == SS_MAX_ITERATIONS || status == SS_TIME_LIMIT;
+    bool is_unsolved = at_limit ? ss_solving_has_rule(solving)
+                                : status == SS_STALLED || status == SS_RAY || status == SS_FAILED;
+    if (!options->diagnose || !is_unsolved) return true;
     if (solving->diagnosed++ >= SS_DIAGNOSED_AT_MOST && !options->json) return true;
+
     ss_sandbox_doing("diagnosing the problem");
     if (solved->result->peg) frame = solved->result->peg->plain; // the frame that the problem is of
     bool good =

@@ -48,22 +48,6 @@ static bool make_problem(int index, const ss_solver *solver, ss_known *made, con
     return good;
 }
 
-/* Every iteration up to the floor, or as many points as can be seen, evenly in the logarithm. */
-static int thin_out(const ss_history *history, double x[POINTS], double y[POINTS])
-{
-    const double *error = history->gauge[SS_GAUGE_RELATIVE_ENERGY];
-    int last = 0, count = 0, before = 0;
-    while (last < history->count && error[last] > FLOOR) last++;
-    if (last < history->count) last++;
-    for (int k = 0; k < POINTS && before < last; k++) {
-        int at = last <= POINTS ? k + 1 : (int)lround(pow(last, (double)k / (POINTS - 1)));
-        if (at <= before) continue;
-        x[count] = before = at;
-        y[count++] = fmax(error[at - 1], 0.1 * FLOOR);
-    }
-    return count;
-}
-
 static bool add_curve(ss_figure *figure, int index, const ss_solver *solver, int *longest, ss_error *err)
 {
     ss_known of = {0};
@@ -79,8 +63,19 @@ static bool add_curve(ss_figure *figure, int index, const ss_solver *solver, int
     bool good = x && ss_solve(&(ss_solve_request){.solver = solver, .problem = of.problem, .run = &run}, x,
                               &result, err);
     if (good) {
+        // Every iteration up to the floor, or as many points as can be seen, evenly in the logarithm.
+        const double *gauge = result.history.gauge[SS_GAUGE_RELATIVE_ENERGY];
         double at[POINTS], error[POINTS];
-        int count = thin_out(&result.history, at, error);
+        int last = 0, count = 0, before = 0;
+        while (last < result.history.count && gauge[last] > FLOOR) last++;
+        if (last < result.history.count) last++;
+        for (int k = 0; k < POINTS && before < last; k++) {
+            int iteration = last <= POINTS ? k + 1 : (int)lround(pow(last, (double)k / (POINTS - 1)));
+            if (iteration <= before) continue;
+            at[count] = before = iteration;
+            error[count++] = fmax(gauge[iteration - 1], 0.1 * FLOOR);
+        }
+
         char name[80];
         snprintf(name, sizeof name, "%s (%s)", problems[index].name, law);
         char *kept = ss_arena_take(figure->arena, sizeof name, 1, "legend");

@@ -42,15 +42,6 @@ static bool choose_checks(const char *names, ss_suite *suite, ss_error *err)
     return true;
 }
 
-static bool read_expected(const char *path, ss_expected_list *list, ss_error *err)
-{
-    size_t size;
-    unsigned char *bytes = ss_file_read(path, LARGEST_LIST, &size, err);
-    bool good = bytes && ss_expected_parse((const char *)bytes, path, list, err);
-    ss_release(bytes);
-    return good;
-}
-
 bool ss_solvers_test_fits(const ss_command *command, ss_error *err)
 {
     const ss_solvers_options *options = command->options;
@@ -76,95 +67,41 @@ static void add_count(ss_table *table, int count, ss_style style)
     table->style = SS_STYLE_PLAIN;
 }
 
-static void add_tally(ss_table *table, const ss_suite_tally *tally, bool with_skipped)
-{
-    add_count(table, tally->passed, SS_STYLE_PLAIN);
-    add_count(table, tally->failed, SS_STYLE_BAD);
-    add_count(table, tally->expected, SS_STYLE_DOUBT);
-    add_count(table, tally->not_applicable, SS_STYLE_PLAIN);
-    if (with_skipped) add_count(table, tally->skipped, SS_STYLE_BAD);
-}
-
-static void add_heading(ss_table *table, bool with_skipped)
-{
-    ss_table_add(table, "passed"), ss_table_add(table, "failed"), ss_table_add(table, "expected");
-    ss_table_add(table, "n/a");
-    if (with_skipped) ss_table_add(table, "skipped");
-}
-
-static void print_checks(const ss_suite *suite, ss_out *out)
-{
-    bool skipped = ss_suite_count(suite, -1, -1).skipped > 0;
-    ss_table table = {.columns = skipped ? 7 : 6, .left = 2};
-    ss_table_add(&table, "check"), ss_table_add(&table, "what has to hold");
-    add_heading(&table, skipped);
-    for (int c = 0; c < ss_check_count(); c++) {
-        if (!suite->wanted[c]) continue;
-        ss_suite_tally tally = ss_suite_count(suite, -1, c);
-        ss_table_add(&table, "%s", ss_check_at(c)->name);
-        ss_table_add(&table, "%s", ss_check_at(c)->asks);
-        add_tally(&table, &tally, skipped);
-    }
-    ss_table_print(&table, out);
-}
-
-static void print_solvers(const ss_suite *suite, ss_out *out)
-{
-    bool skipped = ss_suite_count(suite, -1, -1).skipped > 0;
-    ss_table table = {.columns = skipped ? 6 : 5, .left = 1};
-    ss_table_add(&table, "solver");
-    add_heading(&table, skipped);
-    for (int s = 0; s < suite->solver_count; s++) {
-        ss_suite_tally tally = ss_suite_count(suite, s, -1);
-        ss_table_add(&table, "%s", suite->solvers[s]->name);
-        add_tally(&table, &tally, skipped);
-    }
-    ss_table_print(&table, out);
-}
-
-/* The failures of one solver in one check, at most SHOWN of them. */
-static void add_failures(const ss_suite *suite, int solver, int check, ss_table *table)
-{
-    int count = 0;
-    for (int k = 0; k < suite->case_count; k++) {
-        const ss_suite_case *item = &suite->cases[k];
-        char name[SS_CHECK_CASE_NAME];
-        if (item->solver != solver || item->check != check || item->state != SS_CASE_DONE ||
-            item->result.outcome != SS_CHECK_FAILED || item->expected || count++ >= SHOWN)
-            continue;
-        ss_check_case_name(check, &suite->setup, item->index, name);
-        ss_table_add(table, "%s", ss_check_at(check)->name);
-        ss_table_add(table, "%s", name);
-        ss_table_add(table, "%s", item->result.message);
-    }
-    if (count > SHOWN) {
-        ss_table_add(table, "%s", ss_check_at(check)->name);
-        ss_table_add(table, "%d more", count - SHOWN);
-        ss_table_add(table, "%s", "--json and -o show all");
-    }
-}
-
-static void begin_failures(ss_table *table)
-{
-    *table = (ss_table){.columns = 3, .left = 3};
-    ss_table_add(table, "check"), ss_table_add(table, "problem"), ss_table_add(table, "what is wrong");
-}
-
 static void print_failures(const ss_suite *suite, ss_out *out)
 {
     bool lessons[SS_SUITE_MOST_CHECKS] = {false};
-    int at = 0, surprises = 0;
     ss_table table;
     for (int s = 0; s < suite->solver_count; s++) {
         if (ss_suite_count(suite, s, -1).failed == 0) continue;
         ss_text_appendf(&out->text, "\n%s failed:\n", suite->solvers[s]->name);
-        begin_failures(&table);
+        table = (ss_table){.columns = 3, .left = 3};
+        ss_table_add(&table, "check"), ss_table_add(&table, "problem"), ss_table_add(&table, "what is wrong");
+
+        // Of each check at most SHOWN.
         for (int c = 0; c < ss_check_count(); c++) {
+            const char *check = ss_check_at(c)->name;
+            int count = 0;
             lessons[c] |= ss_suite_count(suite, s, c).failed > 0;
-            add_failures(suite, s, c, &table);
+            for (int k = 0; k < suite->case_count; k++) {
+                const ss_suite_case *item = &suite->cases[k];
+                char name[SS_CHECK_CASE_NAME];
+                if (item->solver != s || item->check != c || item->state != SS_CASE_DONE ||
+                    item->result.outcome != SS_CHECK_FAILED || item->expected || count++ >= SHOWN)
+                    continue;
+                ss_check_case_name(c, &suite->setup, item->index, name);
+                ss_table_add(&table, "%s", check);
+                ss_table_add(&table, "%s", name);
+                ss_table_add(&table, "%s", item->result.message);
+            }
+            if (count <= SHOWN) continue;
+            ss_table_add(&table, "%s", check);
+            ss_table_add(&table, "%d more", count - SHOWN);
+            ss_table_add(&table, "%s", "--json and -o show all");
         }
         ss_table_print(&table, out);
     }
+
+    int at = 0, surprises = 0;
     for (const ss_expected *item; (item = ss_suite_surprise(suite, &at)); surprises++) {
         if (surprises == 0) {
             ss_text_append(&out->text, "\nExpected to fail, but passed (take it off the list):\n");
@@ -176,6 +113,8 @@ static void print_failures(const ss_suite *suite, ss_out *out)
         ss_table_add(&table, "%s", item->problem), ss_table_add(&table, "%s", item->reason);
     }
     if (surprises > 0) ss_table_print(&table, out);
+
+    // What the checks that failed are about.
     for (int c = 0; c < ss_check_count(); c++) {
         if (!lessons[c]) continue;
         ss_text_appendf(&out->text, "\n%s:\n", ss_check_at(c)->name);
@@ -183,44 +122,57 @@ static void print_failures(const ss_suite *suite, ss_out *out)
     }
 }
 
-static void print_expected(const ss_suite *suite, ss_out *out)
-{
-    if (ss_suite_count(suite, -1, -1).expected == 0) return;
-    ss_text_append(&out->text, "\nFailed as expected:\n");
-    ss_table table = {.columns = 4, .left = 4};
-    ss_table_add(&table, "solver"), ss_table_add(&table, "check"), ss_table_add(&table, "problem");
-    ss_table_add(&table, "reason");
-    for (int k = 0; k < suite->case_count; k++) {
-        const ss_suite_case *item = &suite->cases[k];
-        char name[SS_CHECK_CASE_NAME];
-        if (item->state != SS_CASE_DONE || item->result.outcome != SS_CHECK_FAILED || !item->expected)
-            continue;
-        ss_check_case_name(item->check, &suite->setup, item->index, name);
-        ss_table_add(&table, "%s", suite->solvers[item->solver]->name);
-        ss_table_add(&table, "%s", ss_check_at(item->check)->name);
-        ss_table_add(&table, "%s", name);
-        ss_table_add(&table, "%s", item->expected->reason);
-    }
-    ss_table_print(&table, out);
-}
-
 static void print(const ss_suite *suite, ss_out *out)
 {
-    if (suite->solver_count == 1)
-        print_checks(suite, out);
-    else
-        print_solvers(suite, out);
-    print_expected(suite, out);
-    print_failures(suite, out);
+    // One solver by checks, several by solvers.
     ss_suite_tally all = ss_suite_count(suite, -1, -1);
-    int findings = ss_suite_findings(suite);
-    ss_style style = findings > 0 ? SS_STYLE_BAD : SS_STYLE_GOOD;
+    bool one = suite->solver_count == 1, skipped = all.skipped > 0;
+    ss_table table = {.columns = 5 + one + skipped, .left = 1 + one};
+    ss_table_add(&table, "%s", one ? "check" : "solver");
+    if (one) ss_table_add(&table, "what has to hold");
+    ss_table_add(&table, "passed"), ss_table_add(&table, "failed"), ss_table_add(&table, "expected");
+    ss_table_add(&table, "n/a");
+    if (skipped) ss_table_add(&table, "skipped");
+    for (int i = 0; i < (one ? ss_check_count() : suite->solver_count); i++) {
+        if (one && !suite->wanted[i]) continue;
+        ss_suite_tally tally = one ? ss_suite_count(suite, -1, i) : ss_suite_count(suite, i, -1);
+        ss_table_add(&table, "%s", one ? ss_check_at(i)->name : suite->solvers[i]->name);
+        if (one) ss_table_add(&table, "%s", ss_check_at(i)->asks);
+        add_count(&table, tally.passed, SS_STYLE_PLAIN);
+        add_count(&table, tally.failed, SS_STYLE_BAD);
+        add_count(&table, tally.expected, SS_STYLE_DOUBT);
+        add_count(&table, tally.not_applicable, SS_STYLE_PLAIN);
+        if (skipped) add_count(&table, tally.skipped, SS_STYLE_BAD);
+    }
+    ss_table_print(&table, out);
+
+    if (all.expected > 0) {
+        ss_text_append(&out->text, "\nFailed as expected:\n");
+        table = (ss_table){.columns = 4, .left = 4};
+        ss_table_add(&table, "solver"), ss_table_add(&table, "check"), ss_table_add(&table, "problem");
+        ss_table_add(&table, "reason");
+        for (int k = 0; k < suite->case_count; k++) {
+            const ss_suite_case *item = &suite->cases[k];
+            char name[SS_CHECK_CASE_NAME];
+            if (item->state != SS_CASE_DONE || item->result.outcome != SS_CHECK_FAILED || !item->expected)
+                continue;
+            ss_check_case_name(item->check, &suite->setup, item->index, name);
+            ss_table_add(&table, "%s", suite->solvers[item->solver]->name);
+            ss_table_add(&table, "%s", ss_check_at(item->check)->name);
+            ss_table_add(&table, "%s", name);
+            ss_table_add(&table, "%s", item->expected->reason);
+        }
+        ss_table_print(&table, out);
+    }
+    print_failures(suite, out);
+
+    ss_style style = ss_suite_findings(suite) > 0 ? SS_STYLE_BAD : SS_STYLE_GOOD;
     ss_text_append(&out->text, "\n");
-    if (suite->solver_count == 1) ss_text_appendf(&out->text, "%s: ", suite->solvers[0]->name);
+    if (one) ss_text_appendf(&out->text, "%s: ", suite->solvers[0]->name);
     ss_text_appendf(&out->text, "%d passed, %s%d failed%s, %d expected to fail, %d not applicable",
                     all.passed, ss_out_style(out, style), all.failed,
                     out->colour ? ss_out_style(out, SS_STYLE_PLAIN) : "", all.expected, all.not_applicable);
-    if (all.skipped > 0)
+    if (skipped)
         ss_text_appendf(
             &out->text,
             ".\n%d skipped: the solver hung or was too slow on that problem, or hung several times",
@@ -239,31 +191,29 @@ static void put_tally(ss_json *json, const ss_suite_tally *tally)
     ss_json_member_integer(json, "skipped", tally->skipped);
 }
 
-static const char *end_of(const ss_suite_case *item)
+static void put_cases(const ss_suite *suite, int solver, ss_json *json)
 {
     static const char *const names[] = {[SS_CHECK_PASSED] = "passed",
                                         [SS_CHECK_FAILED] = "failed",
                                         [SS_CHECK_NOT_APPLICABLE] = "not applicable"};
-    if (item->state == SS_CASE_SKIPPED) return "skipped";
-    bool expected = item->result.outcome == SS_CHECK_FAILED && item->expected;
-    return expected ? "expected" : names[item->result.outcome];
-}
-
-static void put_cases(const ss_suite *suite, int solver, ss_json *json)
-{
     ss_json_key(json, "results");
     ss_json_begin_array(json);
     for (int k = 0; k < suite->case_count; k++) {
         const ss_suite_case *item = &suite->cases[k];
         char name[SS_CHECK_CASE_NAME];
-        bool finished = item->state == SS_CASE_DONE || item->state == SS_CASE_SKIPPED;
-        if (item->solver != solver || !finished || item->result.outcome == SS_CHECK_NOTHING) continue;
+        bool is_skipped = item->state == SS_CASE_SKIPPED, is_done = item->state == SS_CASE_DONE;
+        if (item->solver != solver || !(is_done || is_skipped) || item->result.outcome == SS_CHECK_NOTHING)
+            continue;
+        bool is_expected = item->result.outcome == SS_CHECK_FAILED && item->expected;
+        bool ran = is_done && item->result.iterations >= 0;
         ss_check_case_name(item->check, &suite->setup, item->index, name);
         ss_json_begin_object(json);
         ss_json_member_text(json, "check", ss_check_at(item->check)->name);
         ss_json_member_text(json, "problem", name);
-        ss_json_member_text(json, "outcome", end_of(item));
-        bool ran = item->state == SS_CASE_DONE && item->result.iterations >= 0;
+        ss_json_member_text(json, "outcome",
+                            is_skipped    ? "skipped"
+                            : is_expected ? "expected"
+                                          : names[item->result.outcome]);
         ss_json_member_text(json, "status", ran ? ss_status_name(item->result.status) : NULL);
         ss_json_member_index(json, "iterations", item->result.iterations);
         ss_json_member_known(json, "error", item->result.error);
@@ -362,19 +312,6 @@ static void show_progress(void *context, int done, int total, const char *solver
     ss_progress_line_tell(&w->line, "checking", done, total, facts);
 }
 
-static bool choose_solvers(const ss_solver *only, const ss_solver **solvers, int *count, ss_error *err)
-{
-    bool own = false;
-    *count = 0;
-    for (int i = 0; i < ss_solver_count(); i++) own |= ss_extension_of(ss_solver_at(i)) != NULL;
-    for (int i = 0; i < ss_solver_count(); i++) {
-        const ss_solver *solver = ss_solver_at(i);
-        bool wanted = only ? solver == only : !own || ss_extension_of(solver) != NULL;
-        if (wanted) solvers[(*count)++] = solver;
-    }
-    return *count > 0 || ss_fail(err, SS_ERROR_USAGE, "solvers: no solver to test");
-}
-
 int ss_solvers_test(const ss_command *command, const ss_solver *only)
 {
     const ss_solvers_options *options = command->options;
@@ -393,10 +330,25 @@ int ss_solvers_test(const ss_command *command, const ss_solver *only)
         .stop = ss_interrupt_flag(),
         .progress = show_progress,
         .context = &w};
-    bool good = solvers && choose_solvers(only, solvers, &suite.solver_count, &err) &&
-                choose_checks(test->checks, &suite, &err) &&
-                ss_expected_parse(ss_expected_built_in(), "built in", &expected[0], &err) &&
-                (!test->expect || read_expected(test->expect, &expected[1], &err));
+    // One solver, or those of plug-ins and commands, or else all.
+    bool own = false;
+    for (int i = 0; i < ss_solver_count(); i++) own |= ss_extension_of(ss_solver_at(i)) != NULL;
+    for (int i = 0; solvers && i < ss_solver_count(); i++) {
+        const ss_solver *solver = ss_solver_at(i);
+        bool wanted = only ? solver == only : !own || ss_extension_of(solver) != NULL;
+        if (wanted) solvers[suite.solver_count++] = solver;
+    }
+    bool good =
+        solvers && (suite.solver_count > 0 || ss_fail(&err, SS_ERROR_USAGE, "solvers: no solver to test"));
+    good = good && choose_checks(test->checks, &suite, &err) &&
+           ss_expected_parse(ss_expected_built_in(), "built in", &expected[0], &err);
+    if (good && test->expect) {
+        size_t size;
+        unsigned char *bytes = ss_file_read(test->expect, LARGEST_LIST, &size, &err);
+        good = bytes && ss_expected_parse((const char *)bytes, test->expect, &expected[1], &err);
+        ss_release(bytes);
+    }
+
     if (good) {
         ss_interrupt_listen();
         good = ss_suite_run(&suite, &err);

@@ -95,11 +95,6 @@ static size_t words_within(const char *words, size_t columns, size_t *width)
     }
 }
 
-static void trim(ss_text *text)
-{
-    while (text->length && text->data[text->length - 1] == ' ') text->data[--text->length] = '\0';
-}
-
 /* One line of cells, heading or not; returns the first cell of the next. */
 static const char *print_line(const ss_table *table, const layout *fitted, const char *cell, bool heading,
                               ss_out *out)
@@ -124,7 +119,8 @@ static const char *print_line(const ss_table *table, const layout *fitted, const
         if (c < table->left) ss_text_appendf(text, "%*s", blanks, "");
         if (c + 1 < table->columns) ss_text_appendf(text, "%*s", (int)GAP, "");
     }
-    if (!text->out_of_memory) trim(text);
+    while (!text->out_of_memory && text->length && text->data[text->length - 1] == ' ')
+        text->data[--text->length] = '\0';
     if (heading) ss_text_append(text, ss_out_style(out, SS_STYLE_PLAIN));
     ss_text_append(text, "\n");
 
@@ -139,22 +135,6 @@ static const char *print_line(const ss_table *table, const layout *fitted, const
     return cell;
 }
 
-/* "(no room for natural_map, creep [m/s]: widen the terminal)" */
-static void name_hidden(const ss_table *table, const layout *fitted, ss_out *out)
-{
-    ss_text words = {0};
-    const char *cell = ss_text_get(&table->cells);
-    for (int c = 0; c < table->columns; c++, cell = next(cell))
-        if (fitted->hidden[c])
-            ss_text_appendf(&words, "%s%s", words.length ? ", " : "(no room for ", cell + 1);
-    if (words.length) {
-        ss_text_append(&words, ": widen the terminal)");
-        ss_out_paragraph(out, INDENT, ss_text_get(&words));
-    }
-    out->text.out_of_memory |= words.out_of_memory;
-    ss_text_free(&words);
-}
-
 void ss_table_print(ss_table *table, ss_out *out)
 {
     SS_ASSERT(table->columns <= SS_TABLE_MOST_COLUMNS && table->count % (size_t)table->columns == 0);
@@ -164,7 +144,19 @@ void ss_table_print(ss_table *table, ss_out *out)
         const char *cell = ss_text_get(&table->cells);
         for (size_t line = 0; line < table->count / (size_t)table->columns; line++)
             cell = print_line(table, &fitted, cell, line == 0, out);
-        name_hidden(table, &fitted, out);
+
+        // "(no room for natural_map, creep [m/s]: widen the terminal)"
+        ss_text words = {0};
+        cell = ss_text_get(&table->cells);
+        for (int c = 0; c < table->columns; c++, cell = next(cell))
+            if (fitted.hidden[c])
+                ss_text_appendf(&words, "%s%s", words.length ? ", " : "(no room for ", cell + 1);
+        if (words.length) {
+            ss_text_append(&words, ": widen the terminal)");
+            ss_out_paragraph(out, INDENT, ss_text_get(&words));
+        }
+        out->text.out_of_memory |= words.out_of_memory;
+        ss_text_free(&words);
     }
     ss_text_free(&table->cells);
 }

@@ -5,52 +5,6 @@
 
 #define MOST_ITEMS ((size_t)500) // a file that says more different things than this is not worth more lines
 
-/* "frame 3 of 17 lacks x[12]" -> "frame # of # lacks x[#]" */
-static char *without_numbers(const char *what)
-{
-    ss_text key = {0};
-    bool in_number = false;
-    for (; *what; what++) {
-        bool numeric = isdigit((unsigned char)*what) || (in_number && strchr(".eE+-", *what));
-        if (!numeric || !in_number) ss_text_append_bytes(&key, numeric ? "#" : what, 1);
-        in_number = numeric;
-    }
-    return key.out_of_memory ? NULL : key.data;
-}
-
-/* Place inside the frame and message. */
-static char *describe(const ss_finding *finding, const char *frame)
-{
-    const char *place = finding->place;
-    size_t length = strlen(frame);
-    if (length && strncmp(place, frame, length) == 0) place += length;
-    if (*place == '/') place++;
-    ss_text what = {0};
-    if (*place) ss_text_appendf(&what, "%s: ", place);
-    ss_text_append(&what, finding->message);
-    return what.out_of_memory ? NULL : what.data;
-}
-
-static ss_tally_item *find(const ss_tally *tally, ss_finding_kind kind, const char *key)
-{
-    for (size_t i = 0; i < tally->count; i++)
-        if (tally->items[i].kind == kind && strcmp(tally->items[i].key, key) == 0) return &tally->items[i];
-    return NULL;
-}
-
-static bool grow(ss_tally *tally)
-{
-    if (tally->count < tally->capacity) return true;
-    size_t capacity = tally->capacity ? 2 * tally->capacity : 16;
-    ss_tally_item *items = ss_allocate(capacity, sizeof *items);
-    if (!items) return false;
-    if (tally->count) memcpy(items, tally->items, tally->count * sizeof *items);
-    ss_release(tally->items);
-    tally->items = items;
-    tally->capacity = capacity;
-    return true;
-}
-
 static void free_item(ss_tally_item *item)
 {
     ss_release(item->key);
@@ -60,29 +14,70 @@ static void free_item(ss_tally_item *item)
 
 static void add(ss_tally *tally, const ss_finding *finding, const char *frame, int number)
 {
-    ss_tally_item fresh = {.kind = finding->kind, .frames = 1, .last_frame = number};
-    fresh.what = describe(finding, frame);
-    fresh.key = fresh.what ? without_numbers(fresh.what) : NULL;
-    ss_tally_item *known = fresh.key ? find(tally, finding->kind, fresh.key) : NULL;
-    if (known) {
+    // What is wrong: the place inside the frame and the message.
+    const char *place = finding->place;
+    size_t length = strlen(frame);
+    if (length && strncmp(place, frame, length) == 0) place += length;
+    if (*place == '/') place++;
+    ss_text what = {0}, key = {0};
+    if (*place) ss_text_appendf(&what, "%s: ", place);
+    ss_text_append(&what, finding->message);
+
+    // The key is the same without numbers: "frame 3 of 17 lacks x[12]" -> "frame # of # lacks x[#]".
+    bool in_number = false;
+    for (const char *c = ss_text_get(&what); *c; c++) {
+        bool numeric = isdigit((unsigned char)*c) || (in_number && strchr(".eE+-", *c));
+        if (!numeric || !in_number) ss_text_append_bytes(&key, numeric ? "#" : c, 1);
+        in_number = numeric;
+    }
+    ss_tally_item fresh = {
+        .kind = finding->kind, .frames = 1, .last_frame = number, .what = what.data, .key = key.data};
+    bool good = !what.out_of_memory && !key.out_of_memory && key.data;
+
+    // Known already: one frame more.
+    for (size_t i = 0; good && i < tally->count; i++) {
+        ss_tally_item *known = &tally->items[i];
+        if (known->kind != finding->kind || strcmp(known->key, fresh.key) != 0) continue;
         known->frames += known->last_frame != number;
         known->last_frame = number;
         free_item(&fresh);
         return;
     }
+
     fresh.first = ss_text_copy(frame);
-    if (tally->count >= MOST_ITEMS || !fresh.key || !fresh.first || !grow(tally)) {
+    good = good && fresh.first && tally->count < MOST_ITEMS;
+    if (good && tally->count == tally->capacity) {
+        size_t capacity = tally->capacity ? 2 * tally->capacity : 16;
+        ss_tally_item *items = ss_allocate(capacity, sizeof *items);
+        if (items && tally->count) memcpy(items, tally->items, tally->count * sizeof *items);
+        if (items) {
+            ss_release(tally->items);
+            tally->items = items;
+            tally->capacity = capacity;
+        }
+        good = items != NULL;
+    }
+    if (good) {
+        tally->items[tally->count++] = fresh;
+    } else {
         tally->out_of_memory |= tally->count < MOST_ITEMS;
         free_item(&fresh);
-        return;
     }
-    tally->items[tally->count++] = fresh;
 }
 
 void ss_tally_add(ss_tally *tally, const ss_findings *findings, const char *frame, int number)
 {
     tally->out_of_memory |= findings->out_of_memory;
     for (size_t i = 0; i < findings->count; i++) add(tally, &findings->items[i], frame, number);
+}
+
+void ss_tally_note(ss_tally *tally, ss_finding_kind kind, const char *place, const char *message,
+                   const char *frame, int number)
+{
+    ss_findings one = {0};
+    ss_findings_add(&one, kind, place, "%s", message);
+    ss_tally_add(tally, &one, frame, number);
+    ss_findings_free(&one);
 }
 
 void ss_tally_free(ss_tally *tally)
