@@ -35,23 +35,6 @@ static place find(const parser *p, const char *flag, size_t length, char letter)
     return (place){NULL, NULL};
 }
 
-static bool fail_unknown(const parser *p, const char *word, size_t length)
-{
-    const char *name = word + strspn(word, "-");
-    char typed[64];
-    snprintf(typed, sizeof typed, "%.*s", (int)(length - (size_t)(name - word)), name);
-    ss_nearest nearest = ss_nearest_start(typed);
-    for (const ss_option_group *group = p->verb->groups; group->table; group++)
-        for (const ss_option *option = group->table; option->name; option++)
-            ss_nearest_offer(&nearest, option->name);
-    if (!nearest.best)
-        return ss_fail(p->err, SS_ERROR_USAGE, "%s: unknown option '%.*s'", p->verb->name, (int)length, word);
-    char meant[64];
-    ss_option_flag(&(ss_option){.name = nearest.best}, meant, sizeof meant);
-    return ss_fail(p->err, SS_ERROR_USAGE, "%s: unknown option '%.*s'; did you mean --%s?", p->verb->name,
-                   (int)length, word, meant);
-}
-
 /* The entry is renamed to what the user sees, so that messages speak of --max-bodies. */
 static bool set(parser *p, place found, const char *value)
 {
@@ -78,7 +61,21 @@ static bool parse_option(parser *p, const char *word)
         if (found.option && found.option->type == SS_OPTION_BOOL) return set(p, found, "false");
         found.option = NULL;
     }
-    if (!found.option) return fail_unknown(p, word, length + 2);
+    if (!found.option) {
+        char typed[64], meant[64];
+        int shown = (int)length + 2; // without "=VALUE"
+        name = word + strspn(word, "-");
+        snprintf(typed, sizeof typed, "%.*s", shown - (int)(name - word), name);
+        ss_nearest nearest = ss_nearest_start(typed);
+        for (const ss_option_group *group = p->verb->groups; group->table; group++)
+            for (const ss_option *option = group->table; option->name; option++)
+                ss_nearest_offer(&nearest, option->name);
+        if (!nearest.best)
+            return ss_fail(p->err, SS_ERROR_USAGE, "%s: unknown option '%.*s'", p->verb->name, shown, word);
+        ss_option_flag(&(ss_option){.name = nearest.best}, meant, sizeof meant);
+        return ss_fail(p->err, SS_ERROR_USAGE, "%s: unknown option '%.*s'; did you mean --%s?", p->verb->name,
+                       shown, word, meant);
+    }
 
     if (equals) return set(p, found, equals + 1);
     if (found.option->type == SS_OPTION_BOOL) return set(p, found, "true");

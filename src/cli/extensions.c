@@ -6,9 +6,10 @@
 
 #define PLUGIN_OPTION                                                                                      \
     {                                                                                                      \
-        .name = "plugin", .type = SS_OPTION_LIST, .offset = offsetof(ss_extension_options, plugins),       \
-        .value_name = "FILE.so",                                                                           \
-        .help = "Also load the solvers, formulations, metrics, scenes and user functions of this plug-in " \
+        SS_FLAG_AS("plugin", LIST, ss_extension_options, plugins),                                         \
+            .value_name = "FILE.so",                                                                       \
+            .help =                                                                                        \
+                "Also load the solvers, formulations, metrics, scenes and user functions of this plug-in " \
                 "(docs/plugins.md); repeatable. Its code runs inside the program."                         \
     }
 
@@ -16,9 +17,7 @@ const ss_option ss_extension_option_table[] = {PLUGIN_OPTION, {0}};
 
 const ss_option ss_solver_extension_option_table[] = {
     PLUGIN_OPTION,
-    {.name = "solver_command",
-     .type = SS_OPTION_LIST,
-     .offset = offsetof(ss_extension_options, solver_commands),
+    {SS_FLAG_AS("solver_command", LIST, ss_extension_options, solver_commands),
      .value_name = "[NAME=]COMMAND",
      .help = "Also use this program as a solver: problems go to its standard input, iterates come from its "
              "standard output (docs/pipe.md); repeatable. Its name is that of the program unless NAME is "

@@ -4,7 +4,7 @@
 #define SS_CLI_INPUT_H
 
 #include "campaign/read_input.h"
-#include "cli/progress.h"
+#include "cli/terminal/progress.h"
 
 /* ---- options of reading -------------------------------------------------------------------------- */
 
@@ -93,5 +93,12 @@ bool ss_input_choose_problem(const ss_command *command, int wanted, ss_fclib_kin
 /* Reads and checks a problem. */
 ss_fclib *ss_input_read_problem(const char *path, ss_fclib_kind kind, const ss_limits *limits,
                                 ss_tally *tally, ss_error *err);
+
+/* ---- the rules of stored answers, as the command line gives them ---------------------------------- */
+
+/* Checks --formulation (NULL: cone) and --with before any frame is read, so that a wrong name is a usage
+ * error, and joins the options in `joined`. */
+bool ss_rules_read(const char *verb, const char *formulation, const ss_option_list *with, ss_text *joined,
+                   ss_error *err);
 
 #endif

@@ -4,7 +4,7 @@
 #include "cli/arguments.h"
 #include "cli/extensions.h"
 #include "cli/sandbox.h"
-#include "cli/help.h"
+#include "cli/terminal/help.h"
 #include "cli/input.h"
 
 #include <signal.h>
