@@ -142,6 +142,7 @@ static decimal shorten(decimal all, reads_back_test *reads_back, const void *num
         uint64_t unit = dropped == 2 ? 100 : 10, rest = all.digits % unit;
         decimal below = {all.digits / unit, all.exponent + dropped};
         decimal above = {below.digits + 1, below.exponent};
+
         // Both are nearest where `all` itself was rounded to the very middle.
         if (2 * rest <= unit && reads_back(number, below)) return below;
         if (2 * rest >= unit && reads_back(number, above)) return above;

@@ -155,6 +155,7 @@ static bool fail_value(const ss_option *option, const char *value, ss_error *err
         ss_text_appendf(&what, "a non-empty text, given at most %d times", SS_OPTION_LIST_MOST);
         break;
     }
+
     ss_fail(err, SS_ERROR_USAGE, "invalid value \"%.200s\" for %s: expected %s", value, option->name,
             ss_text_get(&what));
     ss_text_free(&what);

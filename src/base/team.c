@@ -120,12 +120,14 @@ ss_team *ss_team_create(int workers, ss_error *err)
         ss_fail(err, SS_ERROR_RESOURCES, "team of %d workers: out of memory", size);
         return NULL;
     }
+
     team->size = size;
     team->members = members;
     team->patience = size <= available_cores() ? PATIENCE : 0;
     pthread_mutex_init(&team->mutex, NULL);
     pthread_cond_init(&team->job_posted, NULL);
     pthread_cond_init(&team->job_left, NULL);
+
     // Workers take no signals: those belong to the threads of the program that uses us.
     sigset_t all, before;
     sigfillset(&all);

@@ -464,6 +464,8 @@ static message write_problem(const ss_solver_command *c, const ss_problem *probl
         text_size(options);
     message m = {.bytes = ss_arena_take(run->arena, HEAD + payload, 1, "message of a problem")};
     if (!m.bytes) return m;
+
+    // The order of docs/pipe.md.
     begin(&m, "PROBLEM", payload);
     put_int(&m, n);
     put_int(&m, problem->block_count);
@@ -479,12 +481,14 @@ static message write_problem(const ss_solver_command *c, const ss_problem *probl
     put_ints(&m, problem->partner, n);
     put_reals(&m, problem->factor, n);
     put_reals(&m, x, n);
+
     for (int k = 0; k < problem->block_count; k++) {
         const ss_block *block = &problem->blocks[k];
         put_int(&m, block->law), put_int(&m, block->first), put_int(&m, block->size);
         put_real(&m, block->mu), put_real(&m, block->mu_rolling);
         put_int(&m, block->contact), put_int(&m, block->constraint);
     }
+
     if (c->form == FORM_ROWS) {
         put_ints(&m, rows->start, n + 1);
         put_ints(&m, rows->row, entries);
@@ -540,6 +544,7 @@ static ss_status receive_done(ss_solver_command *c, patience *p, uint64_t size, 
     if (!good) return give_up(c, p->run, FINE, "sent a DONE with a text of an impossible length");
     if (stopped) return ss_run_status(p->run);
     if (n) memcpy(x, last, WORD * (size_t)n);
+
     // What only the driver can say, such as "time limit", counts as a failure.
     bool may_say = said == SS_CONVERGED || said == SS_MAX_ITERATIONS || said == SS_STALLED ||
                    said == SS_RAY || said == SS_NOT_APPLICABLE;
@@ -684,10 +689,12 @@ ss_solver_command *ss_solver_command_open(const char *text, ss_error *err)
     ss_solver_command *c = ss_allocate(1, sizeof *c);
     ss_text label = {0};
     bool good = c && read_names(c, text);
+
     if (good) {
         ss_text_appendf(&label, "command:%s=%s", c->name, c->command);
         c->label = ss_text_copy(ss_text_get(&label));
         c->version = make_version(c->command);
+
         // One program without variables: the shell can become it, and there is one process to watch, not two.
         const char *word = c->command + strspn(c->command, blanks);
         bool is_one = !strpbrk(c->command, ";&|<>()`$\n") && !memchr(word, '=', strcspn(word, blanks));

@@ -24,6 +24,7 @@ static void *make_options(const char *member, const char *owner, const ss_option
                           const char *list, ss_request_fault *fault, ss_error *err)
 {
     static const char blanks[] = " \t\n";
+
     // A copy of the list lives behind the struct and is cut up: options that are texts point into it.
     char *options = ss_allocate(1, size + (list ? strlen(list) : 0) + 1), *texts = options + size;
     if (!options) {

@@ -62,6 +62,7 @@ ss_session *ss_session_open(const ss_request *request, ss_request_fault *fault, 
         good = session->arena &&
                (session->metrics || ss_fail(err, SS_ERROR_RESOURCES, "out of memory for metrics"));
     }
+
     if (good) return session;
     ss_session_destroy(session);
     return NULL;
@@ -274,8 +275,10 @@ bool ss_session_run(ss_session *session, ss_error *err)
     ss_run_options run = method->run;
     ss_stop_test test = {rule_holds, session};
     if (session->has_frame) run.scene_energy = scene_energy(ss_assembly_frame(session->assembly));
+
     // The limit is that of a whole selection: when it is over, what is left stops at once.
     if (run.time_limit > 0.0) run.time_limit = fmax(run.time_limit - session->spent, 1e-9);
+
     session->result.refusal = ss_solver_refusal(method->solver, session->problem);
     ss_solve_request request = {.solver = method->solver,
                                 .solver_options = method->solver_options,
@@ -417,6 +420,7 @@ static bool solve_plain(const ss_frame *plain, const int *origin, ss_peg_solved 
 {
     peg_context *of = context;
     ss_session *session = of->session;
+
     // The part of a guess that an ordinary frame has use for.
     ss_answer *guess = NULL;
     if (of->guess && origin) {

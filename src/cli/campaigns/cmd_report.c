@@ -126,6 +126,7 @@ static bool show(const ss_command *command, const report_target *target, const s
     if (options->against &&
         !ss_against_make(results, statistics, options->against, options->best_of, &against, err))
         return ss_fail_in(err, "report: --against");
+
     char created[32];
     time_t now = time(NULL);
     struct tm utc;
@@ -134,6 +135,8 @@ static bool show(const ss_command *command, const report_target *target, const s
                              .ledger = command->arguments[0],
                              .created = created,
                              .against = options->against ? &against : NULL};
+
+    // Replays first: the page links to them.
     ss_report_links links = {0};
     if (options->replays.directory) {
         if (!ss_replays_write(command, &options->replays, options->output, results, statistics, &links,
@@ -143,6 +146,7 @@ static bool show(const ss_command *command, const report_target *target, const s
         }
         how.links = &links;
     }
+
     bool good = true;
     if (options->output) {
         ss_report_request request = {
@@ -153,6 +157,7 @@ static bool show(const ss_command *command, const report_target *target, const s
         if (good) ss_command_say(command, "wrote %s", options->output);
         how.inside_html = false;
     }
+
     if (good && options->json) {
         ss_report_json(results, statistics, &how, &command->out->text);
         ss_text_append(&command->out->text, "\n");
@@ -174,6 +179,7 @@ static int run_report(const ss_command *command)
         ss_figure_list(command->out);
         return SS_EXIT_DONE;
     }
+
     // What can be said without the ledger.
     report_target target = {0};
     ss_error err = {0};

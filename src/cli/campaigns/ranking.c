@@ -76,6 +76,7 @@ static void print_scenes(ss_out *out, const ss_statistics *statistics)
     ss_table_add(&table, "%8s", "cost");
     ss_table_add(&table, "%9s", "#1 solved");
     ss_table_add(&table, "%8s", "its cost");
+
     for (int i = 0; i < told; i++) {
         const ss_scene_standing *scene = &statistics->scenes[i];
         int main = statistics->options.main_tolerance;
@@ -91,6 +92,7 @@ static void print_scenes(ss_out *out, const ss_statistics *statistics)
             ss_table_add(&table, "%8s", text);
         }
     }
+
     ss_table_print(&table, out);
     if (told < statistics->scene_count)
         ss_text_appendf(&out->text, "  ... and %d more scenes\n", statistics->scene_count - told);
@@ -179,6 +181,7 @@ static void print_recorded(ss_out *out, const ss_results *results, const ss_stat
     ss_table_add(&table, "%8s", "95 %");
     ss_table_add(&table, "%9s", "error");
     ss_table_add(&table, "%9s", "largest");
+
     for (int i = 0; i < statistics->recorded_count; i++) {
         const ss_recorded *recorded = &statistics->recorded[i];
         const ss_method_entry *method = &results->methods[recorded->method];
@@ -196,6 +199,7 @@ static void print_recorded(ss_out *out, const ss_results *results, const ss_stat
         snprintf(text, sizeof text, "%.2g J", recorded->metric_most[energy]);
         ss_table_add(&table, "%9s", isnan(recorded->metric_most[energy]) ? "-" : text);
     }
+
     ss_table_print(&table, out);
     ss_text_append(&out->text, "\n");
     for (int i = 0; i < statistics->recorded_count; i++) {

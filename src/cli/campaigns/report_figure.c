@@ -62,6 +62,7 @@ bool ss_figure_check(const ss_figure_options *options, const char *path, ss_repo
     double width;
     if (!read_width(options->width, &width, err)) return false;
     *figure = NULL;
+
     if (!path)
         return ss_fail(err, SS_ERROR_USAGE,
                        "report: --figure %s: no output given: expected -o FILE with one of the endings "
@@ -93,12 +94,15 @@ bool ss_figure_write(const ss_report_figure *figure, const ss_figure_options *op
     request->best = options->best;
     request->for_readers = format == SS_REPORT_TEX || format == SS_REPORT_MARKDOWN;
     bool good = read_width(options->width, &width, err) && ss_report_figure_make(figure, request, &made, err);
+
+    // A ledger may not have the numbers.
     if (good && format < SS_REPORT_CSV && !made.has_drawing)
         good = ss_fail(err, SS_ERROR_INPUT, "%s: nothing to draw for %s: the ledger has no such numbers",
                        request->ledger, figure->name);
     if (good && format >= SS_REPORT_CSV && ss_data_rows(&made.table) == 0)
         good = ss_fail(err, SS_ERROR_INPUT, "%s: no rows for %s: the ledger has no such numbers",
                        request->ledger, figure->name);
+
     if (good && format < SS_REPORT_CSV) {
         ss_figure_style style = ss_figure_for_print(width);
         style.titled = !options->plain;
@@ -117,6 +121,7 @@ bool ss_figure_write(const ss_report_figure *figure, const ss_figure_options *op
         ss_data_tex(&made.table, width, &file);
     else if (good)
         ss_data_markdown(&made.table, &file);
+
     if (good && file.out_of_memory) good = ss_fail(err, SS_ERROR_RESOURCES, "%s: out of memory", path);
     good = good && ss_file_replace(path, ss_text_get(&file), file.length, err);
     ss_text_free(&file);

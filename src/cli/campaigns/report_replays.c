@@ -73,6 +73,7 @@ static bool relative_address(const char *report, const char *directory, ss_text 
     snprintf(here, sizeof here, "%.*s", slash ? (int)(slash - report) : 1, slash ? report : ".");
     char *from = realpath(*here ? here : "/", NULL), *to = realpath(directory, NULL);
     bool good = from && to;
+
     if (good) {
         size_t common = 0, end = 0; // up to the last whole folder that both have
         while (from[end] && from[end] == to[end]) {
@@ -94,6 +95,7 @@ static bool relative_address(const char *report, const char *directory, ss_text 
         if (address->length && address->data[address->length - 1] != '/') ss_text_append(address, "/");
     } else
         ss_fail(err, SS_ERROR_RESOURCES, "%s: %s", from ? directory : here, strerror(errno));
+
     free(from);
     free(to);
     return good && (!address->out_of_memory || ss_fail(err, SS_ERROR_RESOURCES, "out of memory"));
@@ -124,6 +126,8 @@ static void choose_methods(replay_work *w, int best)
         bool is_new = true;
         for (int k = 0; k < w->count; k++) is_new = is_new && w->methods[k] != series->method;
         if (!is_new || !run_on(w, series, -1)) continue;
+
+        // "peg=find", an option of the session, may come before those of the formulation.
         static const char mark[] = "peg=";
         char peg[32] = "";
         const char *with = method->with;
@@ -132,6 +136,7 @@ static void choose_methods(replay_work *w, int best)
             snprintf(peg, sizeof peg, "%.*s", (int)(length - (sizeof mark - 1)), with + sizeof mark - 1);
             with += length;
         }
+
         ss_error err = {0};
         w->sessions[w->count] = ss_session_create(&(ss_request){.formulation = method->formulation,
                                                                 .with = with,
@@ -145,6 +150,7 @@ static void choose_methods(replay_work *w, int best)
                                                                 .skip_exact = true,
                                                                 .peg = *peg ? peg : NULL},
                                                   &err);
+
         if (!w->sessions[w->count]) {
             ss_command_say(w->command, "note: no answers of %s in replays: %s", method->label, err.message);
             continue;
@@ -322,6 +328,7 @@ bool ss_replays_write(const ss_command *command, const ss_replays_options *optio
     if (!links->answers) return ss_fail(err, SS_ERROR_RESOURCES, "out of memory");
     if (mkdir(directory, 0777) != 0 && errno != EEXIST)
         return ss_fail(err, SS_ERROR_RESOURCES, "%s: %s", directory, strerror(errno));
+
     ss_text folder = {0};
     bool good = relative_address(report, directory, &folder, err);
     for (int p = 0; good && p < results->problem_count && !ss_sandbox_interrupted(); p++) {
@@ -329,6 +336,7 @@ bool ss_replays_write(const ss_command *command, const ss_replays_options *optio
         bool is_new = strcmp(results->problems[p].format, "bpmd") == 0;
         for (int q = 0; q < p && is_new; q++) is_new = strcmp(results->problems[q].file, file) != 0;
         if (!is_new) continue;
+
         // As it was given to the campaign; where that was elsewhere, beside the ledger.
         replay_work w = {.command = command, .results = results, .statistics = statistics, .file = file};
         const char *ledger = command->arguments[0], *slash = strrchr(ledger, '/');
@@ -342,6 +350,7 @@ bool ss_replays_write(const ss_command *command, const ss_replays_options *optio
             ss_command_say(command, "note: no replay of %s: the file is not there any more", file);
             continue;
         }
+
         char name[128];
         ss_error own = {0};
         page_name(links, file, name, sizeof name);

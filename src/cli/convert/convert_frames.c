@@ -176,6 +176,7 @@ static bool describe(job *j, const frame_at *at, ss_fclib_info *info, ss_error *
     ss_assembly *assembly = j->conversion->assembly;
     ss_options_print(ss_assembly_formulation(assembly)->options, ss_assembly_options(assembly), model,
                      sizeof model);
+
     if (manifest.toolkit) ss_text_appendf(&title, "%s ", manifest.toolkit);
     ss_text_append(&title, base_name(at->place));
     ss_text_appendf(&description, "file %s, simulation %s, frame %s, h = %.17g s, %s",
@@ -228,6 +229,7 @@ static bool write_formulated(job *j, const frame_at *at, ss_error *err)
     ss_text path = {0};
     bool written = ss_assemble(c->assembly, at->frame, &losses, err) && name_target(j, at, &path, err) &&
                    ss_convert_write_formulated(c, ss_assembly_problem(c->assembly), ss_text_get(&path), err);
+
     ss_tally_add(&c->tally, &losses, at->place, at->index);
     ss_findings_free(&losses);
     ss_text_free(&path);

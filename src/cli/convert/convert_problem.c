@@ -129,6 +129,7 @@ bool ss_convert_write_formulated(ss_conversion *c, ss_problem *problem, const ch
 {
     if (!ss_input_check_target(c->command, path, err)) return false;
     if (c->to == SS_TARGET_MTX) return write_formulated(c, problem, path, err);
+
     if (c->to > SS_TARGET_LCP) {
         bool good = c->to == SS_TARGET_GAMS  ? ss_gams_write(path, problem, err)
                     : c->to == SS_TARGET_CBF ? ss_cbf_write(path, problem, err)
@@ -136,6 +137,7 @@ bool ss_convert_write_formulated(ss_conversion *c, ss_problem *problem, const ch
         if (good) ss_convert_note_file(c, path);
         return good;
     }
+
     if (!ss_problem_need_matrix(problem, err)) return false;
     ss_elimination *elimination = ss_problem_eliminate_free(problem, err);
     ss_problem *reduced = (ss_problem *)(uintptr_t)(elimination ? ss_elimination_problem(elimination) : NULL);
@@ -191,10 +193,12 @@ static bool to_bpmd(ss_conversion *c, const ss_fclib *problem, ss_error *err)
     ss_frame *frame = ss_frame_from_cone(problem->cone, c->options->h, &findings, err);
     if (!frame) ss_fail_in(err, "%s: cannot become a frame of rigid bodies", c->in);
     ss_tally_add(&c->tally, &findings, "", 0);
+
     bool good = frame && ss_frame_check(frame, c->in, &faults);
     if (frame && !good)
         ss_fail(err, SS_ERROR_INPUT, "%s: %s", faults.count ? faults.items[0].place : c->in,
                 faults.count ? faults.items[0].message : "faulty");
+
     bool written = good && write_frame(c, problem, frame, err);
     if (written) {
         c->frames = 1;

@@ -167,6 +167,7 @@ static void put_simulations(view *v, ss_json *json)
             note_failure(v, path, &err);
             ss_json_member_text(json, "error", err.message);
         }
+
         int shapes = count_shapes(v, i);
         ss_json_key(json, "shapes");
         if (shapes < 0)
@@ -249,6 +250,7 @@ static void print_simulations(view *v)
         ss_manifest m = {0};
         ss_error err;
         if (!ss_bpmd_manifest(v->file, i, &m, &err)) note_failure(v, path, &err);
+
         int shapes = count_shapes(v, i);
         if (!hidden) {
             ss_text_append(&v->out->text, "\n");
@@ -403,6 +405,7 @@ static void print_frame(view *v)
         for (int i = 0; i < s.result_count; i++) ss_info_item(out, "result of", "%s", s.results[i]);
         if (s.note[0]) ss_info_words(out, "note", s.note);
         ss_info_item(out, "hash", "%s", hash);
+
         if (v->options->full) ss_info_frame_text(v->out, s.frame);
         print_findings(v);
     } else {

@@ -108,6 +108,7 @@ void ss_info_result_json(ss_json *json, ss_out *out, const ss_stored_result *res
     ss_json_member_index(json, "iterations", result->iterations);
     ss_json_member_known(json, "error", result->error);
     ss_json_member_known(json, "seconds", result->seconds);
+
     const ss_answer *answer = result->answer;
     if (answer) {
         put_known_rows(json, "velocities", answer->velocity[0], answer->bodies, 6);
@@ -121,6 +122,7 @@ void ss_info_result_json(ss_json *json, ss_out *out, const ss_stored_result *res
         if (answer->rolling_impulse)
             put_known_rows(json, "rolling", answer->rolling_impulse[0], answer->contacts, 3);
     }
+
     put_known_rows(json, "errors", result->errors, result->error_count, 1);
     ss_json_key(json, "measures");
     ss_json_begin_object(json);

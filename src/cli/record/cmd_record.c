@@ -122,6 +122,7 @@ static bool receive_all(ss_incoming *in, ss_channel *channel, pid_t program, int
             pause = 0;
             continue;
         }
+
         // Nothing there: a program that has ended sends nothing any more, others are asked a little later.
         if (over) return true;
         int ended;

@@ -22,11 +22,13 @@ static bool begin_simulation(ss_incoming *in, const ss_message *m)
     memcpy(&hello, m->bytes, sizeof hello);
     if (hello.abi != ss_abi_version())
         return ss_fail(&in->trouble, SS_ERROR_INPUT, "the recorder is of another build than this program");
+
     const char *toolkit = m->bytes + sizeof hello, *description = toolkit + strlen(toolkit) + 1;
     if (description >= m->bytes + m->head.length) description = "";
     ss_manifest manifest = {.toolkit = (char *)(uintptr_t)toolkit,
                             .description = (char *)(uintptr_t)description,
                             .gravity = {hello.gravity[0], hello.gravity[1], hello.gravity[2]}};
+
     if (!store_shapes(in, true)) return false;
     ss_shape_list_clear(&in->shapes);
     in->simulations++;
@@ -40,6 +42,7 @@ static bool write_step(ss_incoming *in, const ss_message *m)
     if (in->sender != m->head.sender)
         return ss_fail(&in->trouble, SS_ERROR_INPUT,
                        "several processes of the program step at once: record one of them");
+
     ss_rows_notes notes = 0;
     bool understood = m->head.kind == SS_MESSAGE_FRAME
                           ? ss_capture_unpack(m->bytes, length, &in->capture)

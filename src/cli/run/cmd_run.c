@@ -35,6 +35,7 @@ static void say_files(const ss_running *run, bool drawn)
     if (options->record && run->trips > 0)
         ss_command_say(run->command, "the flight recorder tripped %d %s: frames in %s", run->trips,
                        run->trips == 1 ? "time" : "times", options->record);
+
     if (options->checkpoint)
         ss_command_say(run->command, "checkpoint after step %lld in %s; continue with --resume",
                        (long long)ss_sim_steps(run->sim), options->checkpoint);

@@ -32,11 +32,13 @@ void ss_summary_step(ss_running *run)
     double energy = r.kinetic + r.potential;
     s->steps++;
     s->seconds += r.seconds;
+
     tally(&s->contacts, r.contacts);
     tally(&s->penetration, r.penetration);
     tally(&s->iterations, r.iterations);
     tally(&s->relative_energy, r.relative_energy);
     tally(&s->joint_error, r.joint_error);
+
     s->broad += r.broad;
     s->narrow += r.narrow;
     s->assembly += r.assembly;
@@ -45,12 +47,14 @@ void ss_summary_step(ss_running *run)
     s->unfinished += r.status != SS_CONVERGED;
     s->finished += r.finished;
     s->finished_steps += r.finished > 0;
+
     if (r.peg_solves > 0) {
         s->peg_steps++;
         s->peg_solves += r.peg_solves;
         s->peg_halved += r.halvings > 0;
         s->peg_outcomes[r.peg_status]++;
     }
+
     s->least_energy = fmin(s->least_energy, energy);
     s->most_energy = fmax(s->most_energy, energy);
 }
@@ -88,15 +92,18 @@ static void put_json(ss_running *run)
     ss_json_key(&json, "bodies"), ss_json_integer(&json, ss_world_body_count(run->world));
     ss_json_member_real(&json, "seconds", s->seconds);
     ss_json_member_real(&json, "seconds_per_step", s->steps > 0 ? s->seconds / (double)s->steps : 0.0);
+
     put_tally(&json, s, "contacts", s->contacts);
     put_tally(&json, s, "penetration", s->penetration);
     put_tally(&json, s, "iterations", s->iterations);
     put_tally(&json, s, "relative_energy", s->relative_energy);
     put_tally(&json, s, "joint_error", s->joint_error);
+
     ss_json_key(&json, "unfinished_steps"), ss_json_integer(&json, s->unfinished);
     ss_json_member_text(&json, "finisher", run->sim_options.finisher);
     ss_json_key(&json, "finished_islands"), ss_json_integer(&json, s->finished);
     ss_json_key(&json, "finished_steps"), ss_json_integer(&json, s->finished_steps);
+
     if (s->peg_steps > 0) {
         ss_json_key(&json, "peg"), ss_json_begin_object(&json);
         ss_json_key(&json, "steps"), ss_json_integer(&json, s->peg_steps);
@@ -107,6 +114,7 @@ static void put_json(ss_running *run)
                 ss_json_integer(&json, s->peg_outcomes[i]);
         ss_json_end_object(&json);
     }
+
     ss_json_member_real(&json, "drift", s->drift);
     ss_json_key(&json, "drift_body"), ss_json_integer(&json, s->drift_body);
     ss_json_member_real(&json, "turn", s->turn);
@@ -161,6 +169,8 @@ static void print_text(ss_running *run)
                1e3 * per_step, per_step > 0.0 ? run->sim_options.h / per_step : 0.0);
     print_line(out, "bodies", "%d, with %d contacts at the end (maximum %.0f)",
                ss_world_body_count(run->world), last.contacts, s->contacts.most);
+
+    // Which solver did it, and how often it needed help.
     char finished[96] = "";
     if (strcmp(run->sim_options.finisher, "none") != 0)
         snprintf(finished, sizeof finished, " then %s (%lld islands in %lld steps)",
@@ -177,6 +187,7 @@ static void print_text(ss_running *run)
             (long long)s->peg_steps, (long long)s->peg_halved, (long long)s->peg_solves,
             (long long)s->peg_outcomes[SS_PEG_HELD], (long long)s->peg_outcomes[SS_PEG_CYCLE],
             (long long)s->peg_outcomes[SS_PEG_JAMMED]);
+
     print_line(out, "penetration", "%.3g m at the end, maximum %.3g m", last.penetration,
                s->penetration.most);
     print_line(out, "drift", "largest displacement %.3g m (body %d), largest rotation %.3g rad", s->drift,
@@ -187,16 +198,20 @@ static void print_text(ss_running *run)
     if (ss_world_joint_count(run->world) > 0)
         print_line(out, "joints", "error %.3g at the end, maximum %.3g (m, rad)", last.joint_error,
                    s->joint_error.most);
+
     double whole = s->seconds > 0.0 ? s->seconds : 1.0;
     print_line(
         out, "profile",
         "broad phase %.0f %%, narrow phase %.0f %%, assembly %.0f %%, solve %.0f %%, integration %.0f %%",
         100 * s->broad / whole, 100 * s->narrow / whole, 100 * s->assembly / whole, 100 * s->solve / whole,
         100 * s->integration / whole);
+
+    // What the scene itself measures.
     ss_scene_result figures[SS_SCENE_FIGURES];
     int count = ss_running_figures(run, figures);
     for (int i = 0; i < count; i++)
         print_line(out, figures[i].name, "%.6g %s", figures[i].value, figures[i].unit);
+
     char hash[33];
     ss_sim_hash(run->sim, hash);
     print_line(out, "state hash", "%s", hash);

@@ -27,6 +27,7 @@ static void describe(const ss_running *run, ss_text *text)
     const ss_option *table = run->scene->parameters ? run->scene->parameters : none;
     ss_options_print(table, run->parameters, options, sizeof options);
     ss_text_appendf(text, "scene %s: %s. Parameters: %s. ", run->scene->name, run->scene->summary, options);
+
     ss_sim_options sim = run->sim_options;
     sim.threads = 0; // no bit of the result depends on them
     ss_options_print(ss_sim_option_table, &sim, options, sizeof options);
@@ -72,9 +73,11 @@ static bool write_result(ss_running *run, const ss_frame *frame, ss_error *err)
     ss_metric_value *metrics = ss_allocate((size_t)ss_metric_count(), sizeof *metrics);
     ss_contact_report *contacts = ss_allocate((size_t)frame->contacts.count, sizeof *contacts);
     bool good = (metrics && contacts) || ss_fail(err, SS_ERROR_RESOURCES, "out of memory for metrics");
+
     ss_case what = {
         .assembly = assembly, .frame = frame, .answer = ss_sim_answer(run->sim), .skip_exact = true};
     good = good && (!judged || ss_judge(&what, metrics, contacts, err));
+
     ss_stored_result result = {.solver = (char *)(uintptr_t)run->sim_options.solver,
                                .answer = (ss_answer *)(uintptr_t)ss_sim_answer(run->sim),
                                .iterations = report.iterations,
@@ -118,12 +121,14 @@ static bool read_checkpoint(ss_running *run, ss_error *err)
     size_t size;
     unsigned char *bytes = ss_file_read(run->options->checkpoint, SIZE_MAX / 2, &size, err);
     if (!bytes) return false;
+
     ss_text text = {0};
     identify(run, &text);
     int recorded = 0, used = 0;
     const char *rest = (const char *)bytes + (size > text.length ? text.length : size);
     bool good = size > text.length && memcmp(bytes, ss_text_get(&text), text.length) == 0 &&
                 sscanf(rest, "recorded %d%n", &recorded, &used) == 1 && rest[used] == '\n';
+
     if (good) {
         rest += used + 1;
         size_t left = size - (size_t)(rest - (const char *)bytes);
@@ -149,6 +154,7 @@ static bool save(ss_running *run, bool reopen, ss_error *err)
         run->trips = ss_writer_trips(writer);
         if (!ss_writer_close(writer, err)) return false;
     }
+
     if (run->options->checkpoint && !write_checkpoint(run, err)) return false;
     return !reopen || !run->options->record || open_writer(run, true, err);
 }

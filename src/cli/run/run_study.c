@@ -76,6 +76,7 @@ static bool simulate(const ss_command *command, study_run *to, int *bodies, ss_e
         ss_world_energy energy = ss_world_measure(run.world);
         to->energy = energy.kinetic + energy.potential;
     }
+
     ss_progress_line_end(&progress);
     ss_running_free(&run);
     return good;

@@ -115,6 +115,7 @@ static bool wait_for_reply(ss_session *session, pid_t runner, int from, double p
         ss_session_take_run(session, &result, x);
     } else {
         ss_solve_result_free(&result);
+
         // It died before it had answered: as if it had been us, which the sandbox explains.
         if (!is_late) {
             if (!WIFSIGNALED(status)) _exit(WEXITSTATUS(status));
@@ -152,6 +153,8 @@ bool ss_solving_run_fenced(ss_session *session, bool *is_ended, ss_error *err)
         prctl(PR_SET_PDEATHSIG, SIGKILL);
 #endif
         close(ends[0]);
+
+        // Sends back how it went, then the arrays that the reply only points to.
         reply first = {.magic = MAGIC};
         first.good = ss_session_run(session, &first.err);
         const ss_result *all = ss_session_result(session);
@@ -169,6 +172,7 @@ bool ss_solving_run_fenced(ss_session *session, bool *is_ended, ss_error *err)
         if (good && first.notes > 0) send_all(ends[1], run->notes, (size_t)first.notes);
         _exit(0);
     }
+
     close(ends[1]);
     bool good = runner > 0 ? wait_for_reply(session, runner, ends[0], patience, is_ended, err)
                            : ss_fail(err, SS_ERROR_RESOURCES, "cannot start a process: %s", strerror(errno));

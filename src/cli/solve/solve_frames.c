@@ -33,6 +33,7 @@ static bool store(job *j, const ss_frame *frame, const ss_solved *solved, ss_err
                ss_input_copy_shapes(j->file, simulation, j->writer, &j->solving->tally, err);
         ss_manifest_free(&manifest);
     }
+
     if (!good || !ss_writer_frame(j->writer, frame, err) ||
         !ss_input_copy_scenery(j->file, solved->index, j->writer, &j->solving->tally, err))
         return false;
@@ -176,6 +177,7 @@ bool ss_solve_frames(ss_solving *solving, ss_error *err)
     for (int i = begin; good && i < end && !ss_sandbox_interrupted(); i++) {
         char place[256];
         ss_bpmd_frame_path(j.file, i, place, sizeof place);
+
         // A warm start does not reach over the end of a simulation, nor over a frame with faults.
         if (i == begin || ss_bpmd_frame_simulation(j.file, i) != ss_bpmd_frame_simulation(j.file, i - 1))
             remember(&j, NULL);

@@ -93,6 +93,7 @@ static void put_solved(ss_solving *s, const ss_solved *solved)
     ss_json_member_text(json, "solver", ss_session_solver(s->session)->name);
     ss_json_member_text(json, "status", ss_status_name(result->status));
     if (all->refusal) ss_json_member_text(json, "why", all->refusal);
+
     if (result->status == SS_RAY) {
         ss_text why = {0};
         explain_ray(solved, &why);
@@ -101,6 +102,7 @@ static void put_solved(ss_solving *s, const ss_solved *solved)
         ss_text_free(&why);
         ss_json_key(json, "proof"), ss_json_bool(json, result->ray.is_proof);
     }
+
     ss_json_key(json, "unknowns"), ss_json_integer(json, all->problem->size);
     ss_json_key(json, "iterations"), ss_json_integer(json, result->iterations);
     ss_json_key(json, "kept_iteration"), ss_json_integer(json, result->kept_iteration);
@@ -141,6 +143,7 @@ static void put_solved(ss_solving *s, const ss_solved *solved)
     if (!all->refusal) put_gauges(json, "gauges", result);
     if (s->is_diagnosed) ss_diagnosis_json(json, &s->diagnosis);
     ss_metrics_json(json, all->metrics);
+
     if (all->reference) {
         ss_json_key(json, "reference");
         ss_json_begin_object(json);
@@ -231,6 +234,7 @@ void ss_solving_tell(ss_solving *s, const ss_solved *solved)
         put_solved(s, solved);
         return;
     }
+
     // A line of the table; frames by the number that --frame takes.
     ss_table *table = &s->table;
     bool at_limit = run->status == SS_MAX_ITERATIONS || run->status == SS_TIME_LIMIT;
@@ -350,6 +354,7 @@ void ss_solving_end(ss_solving *s)
         print_lines(out, &s->notes);
         return;
     }
+
     ss_json_end_array(&s->json);
     ss_refused_json(&s->json, &s->refused);
     ss_tally_json(&s->json, "losses", &s->tally, SS_FINDING_LOSS);

@@ -82,17 +82,20 @@ static void print_markdown(const view *v, const ss_solver *solver)
     ss_describe_laws(&laws, solver->laws);
     append_formulations(v, solver, &formulations);
     append_traits(solver, &traits);
+
     ss_text_appendf(text, "# %s\n\n*%s.*\n\n| | |\n| --- | --- |\n", solver->name, solver->summary);
     put_row(text, "laws", ss_text_get(&laws));
     put_row(text, "formulations", ss_text_get(&formulations));
     put_row(text, "traits", ss_text_get(&traits));
     put_row(text, "weakness", solver->weakness);
     put_row(text, "reference", solver->reference);
+
     if (solver->options && solver->options->name)
         ss_text_append(text, "\n| option | default | range | |\n| --- | --- | --- | --- |\n");
     for (const ss_option *option = solver->options; option && option->name; option++) {
         ss_text_appendf(text, "| `%s` | %s | ", option->name,
                         option->default_value ? option->default_value : "");
+
         // "0.01 to 1.99", "a|b|c"; nothing where any value will do.
         if (option->type == SS_OPTION_CHOICE)
             put_cell(text, option->choices);
@@ -104,6 +107,7 @@ static void print_markdown(const view *v, const ss_solver *solver)
         put_cell(text, option->help);
         ss_text_append(text, " |\n");
     }
+
     ss_text_free(&laws);
     ss_text_free(&formulations);
     ss_text_free(&traits);
@@ -208,9 +212,11 @@ static int run_solvers(const ss_command *command)
         only = ss_solver_named(command->arguments[0], &err);
         good = only != NULL || ss_fail_in(&err, "solvers");
     }
+
     if (good && !only && (options->markdown || options->convergence))
         good = ss_fail(&err, SS_ERROR_USAGE, "solvers: --%s needs SOLVER",
                        options->markdown ? "markdown" : "convergence");
+
     bool shown = good && !options->convergence && !options->test.test;
     if (good && options->convergence)
         good = ss_solvers_convergence(only, options->convergence, &err);

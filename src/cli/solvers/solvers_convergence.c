@@ -36,6 +36,7 @@ static bool make_problem(int index, const ss_solver *solver, ss_known *made, con
         for (int i = 0; i < 9; i++) frame->bodies.inertia[b][i] *= factor;
         for (int i = 0; i < 6; i++) frame->bodies.force[b][i] *= factor;
     }
+
     *law = NULL;
     for (size_t f = 0; good && !*law && f < sizeof formulations / sizeof *formulations; f++) {
         good = ss_known_from_frame(problems[index].name, formulations[f], frame, made, err);
@@ -54,6 +55,7 @@ static bool add_curve(ss_figure *figure, int index, const ss_solver *solver, int
     const char *law;
     if (!make_problem(index, solver, &of, &law, err)) return false;
     if (!law) return true; // too large for it
+
     ss_run_options run = {.max_iterations = ITERATIONS,
                           .stop = {.gauge = SS_GAUGE_RELATIVE_ENERGY, .below = FLOOR},
                           .seed = 1,

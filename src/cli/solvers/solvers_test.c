@@ -204,6 +204,7 @@ static void put_cases(const ss_suite *suite, int solver, ss_json *json)
         bool is_skipped = item->state == SS_CASE_SKIPPED, is_done = item->state == SS_CASE_DONE;
         if (item->solver != solver || !(is_done || is_skipped) || item->result.outcome == SS_CHECK_NOTHING)
             continue;
+
         bool is_expected = item->result.outcome == SS_CHECK_FAILED && item->expected;
         bool ran = is_done && item->result.iterations >= 0;
         ss_check_case_name(item->check, &suite->setup, item->index, name);
@@ -238,6 +239,7 @@ static void put(const ss_suite *suite, ss_out *out)
         ss_json_begin_object(&json);
         ss_json_member_text(&json, "name", suite->solvers[s]->name);
         put_tally(&json, &tally);
+
         ss_json_key(&json, "checks");
         ss_json_begin_array(&json);
         for (int c = 0; c < ss_check_count(); c++) {
@@ -255,6 +257,7 @@ static void put(const ss_suite *suite, ss_out *out)
         ss_json_end_object(&json);
     }
     ss_json_end_array(&json);
+
     ss_json_key(&json, "passed_unexpectedly");
     ss_json_begin_array(&json);
     for (const ss_expected *item; (item = ss_suite_surprise(suite, &at));) {
@@ -330,6 +333,7 @@ int ss_solvers_test(const ss_command *command, const ss_solver *only)
         .stop = ss_interrupt_flag(),
         .progress = show_progress,
         .context = &w};
+
     // One solver, or those of plug-ins and commands, or else all.
     bool own = false;
     for (int i = 0; i < ss_solver_count(); i++) own |= ss_extension_of(ss_solver_at(i)) != NULL;

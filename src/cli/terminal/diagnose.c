@@ -4,6 +4,7 @@ bool ss_diagnose_frame(const ss_frame *frame, const ss_problem *problem, const s
                        ss_diagnosis *diagnosis, ss_error *err)
 {
     enum { SEARCH = 300 };
+
     // The problem has only the live bodies of the frame; a diagnosis names them by their place in the frame.
     int live = 0, *name = frame ? ss_allocate((size_t)frame->bodies.count, sizeof *name) : NULL;
     for (int body = 0; name && body < frame->bodies.count; body++)

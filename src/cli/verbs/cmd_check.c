@@ -130,6 +130,7 @@ static void check_bpmd(report *r)
         return;
     }
     ss_progress_line progress = ss_progress_line_begin(r->command);
+
     int simulations = ss_bpmd_simulation_count(file);
     for (int i = 0; i < simulations && !ss_sandbox_interrupted(); i++) {
         const char *path = ss_bpmd_simulation_path(file, i);
@@ -143,6 +144,7 @@ static void check_bpmd(report *r)
             add_failure(r, path, &err);
         ss_progress_line_show(&progress, "checking simulation", i + 1, simulations);
     }
+
     r->parts = ss_bpmd_frame_count(file);
     for (int i = 0; i < r->parts && !ss_sandbox_interrupted(); i++) {
         check_frame(r, file, i);
@@ -209,6 +211,7 @@ static void print_json(const report *r)
     put_findings(&json, out, "warnings", &r->findings, SS_FINDING_WARNING);
     put_findings(&json, out, "repairs", &r->findings, SS_FINDING_REPAIR);
     if (r->formulation) put_findings(&json, out, "notes", &r->notes, SS_FINDING_WARNING);
+
     ss_json_key(&json, "counts");
     ss_json_begin_object(&json);
     ss_json_member_integer(&json, fclib ? "problems" : "frames", r->parts > 0 ? r->parts : 0);
@@ -256,6 +259,7 @@ static void print_text(const report *r)
     print_kind(r, &r->findings, SS_FINDING_WARNING, "warning", SS_STYLE_DOUBT);
     print_kind(r, &r->findings, SS_FINDING_REPAIR, "repair", SS_STYLE_PLAIN);
     print_kind(r, &r->notes, SS_FINDING_WARNING, "note", SS_STYLE_PLAIN);
+
     ss_text_append_clean(text, r->path);
     ss_text_appendf(text, ": %s%s%s", ss_out_style(out, is_good(r) ? SS_STYLE_GOOD : SS_STYLE_BAD),
                     is_good(r) ? "good" : "faulty", ss_out_style(out, SS_STYLE_PLAIN));

@@ -158,6 +158,7 @@ static void put_zsh_option(ss_text *text, const ss_option *option)
     const char *forms[2] = {flag, NULL};
     char letter[2] = {option->letter, '\0'};
     if (option->letter) forms[1] = letter;
+
     for (int i = 0; i < 2 && forms[i]; i++) {
         ss_text_appendf(text, " \\\n            '*-%s%s%s[", i == 0 ? "-" : "", forms[i],
                         !has_value ? ""
@@ -240,6 +241,8 @@ static void put_fish(ss_text *text)
         const ss_verb *verb = *at;
         ss_text_appendf(text, "complete -c stickslip -n __fish_use_subcommand -a %s -d '%s'\n", verb->name,
                         verb->summary);
+
+        // Its arguments, then its options.
         ss_text names = {0};
         put_names(&names, verb->arguments, " ");
         if (names.length)

@@ -168,6 +168,7 @@ static void put_answer(judging *j, const judged *answer)
     ss_json_member_text(json, "formulation", answer->formulation);
     ss_json_member_text(json, "with", ss_text_get(&answer->rules));
     ss_json_key(json, "complete"), ss_json_bool(json, answer->complete);
+
     if (answer->complete) {
         const ss_answer *stored = answer->result->answer;
         ss_metrics_json(json, answer->values);
@@ -303,6 +304,7 @@ static void end_json(judging *j)
         for (int k = 0; k < SOURCES; k++) ss_json_member_integer(json, source_names[k], s->from[k]);
         ss_json_member_known(json, "median_energy", median_of(&s->energy));
         ss_json_member_known(json, "median_natural_map", median_of(&s->map));
+
         ss_json_key(json, "worst");
         if (s->worst_place[0]) {
             ss_json_begin_object(json);

@@ -105,6 +105,7 @@ static void put_report(ss_json *json, const ss_paper *paper, const ss_paper_repo
         ss_json_end_object(json);
         return;
     }
+
     ss_json_key(json, "quick"), ss_json_bool(json, report->quick);
     ss_json_member_real(json, "seconds", report->seconds);
     ss_json_key(json, "verdicts");
@@ -112,6 +113,7 @@ static void put_report(ss_json *json, const ss_paper *paper, const ss_paper_repo
     for (int v = 0; v < SS_VERDICT_COUNT; v++)
         ss_json_member_integer(json, ss_verdict_name((ss_verdict)v), ss_paper_count(report, (ss_verdict)v));
     ss_json_end_object(json);
+
     ss_json_key(json, "values");
     ss_json_begin_array(json);
     for (int i = 0; i < report->value_count; i++) {
@@ -126,6 +128,7 @@ static void put_report(ss_json *json, const ss_paper *paper, const ss_paper_repo
         ss_json_end_object(json);
     }
     ss_json_end_array(json);
+
     ss_json_key(json, "files");
     ss_json_begin_array(json);
     for (int i = 0; i < report->file_count; i++) ss_json_string(json, report->files[i]);
@@ -164,6 +167,7 @@ static int run_paper(const ss_command *command)
         print_list(command->out);
         return code;
     }
+
     bool known = false;
     ss_unknown unknown = ss_unknown_start("experiment", command->arguments[0]);
     for (; ss_papers[count]; count++) {

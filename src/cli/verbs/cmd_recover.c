@@ -21,6 +21,7 @@ static int run_recover(const ss_command *command)
         ss_fail(&err, SS_ERROR_INPUT, "%s: no recording was left unfinished", file);
         return ss_report(&err);
     }
+
     ss_json json = {.text = &command->out->text};
     if (options->json) ss_json_begin_array(&json);
     int code = SS_EXIT_DONE;
@@ -32,6 +33,7 @@ static int run_recover(const ss_command *command)
             if (code == SS_EXIT_DONE) code = failure;
             continue;
         }
+
         if (options->json) {
             ss_json_begin_object(&json);
             ss_json_key(&json, "leftover"), ss_json_string(&json, left.paths[i]);
@@ -49,6 +51,7 @@ static int run_recover(const ss_command *command)
         ss_json_end_array(&json);
         ss_text_append(json.text, "\n");
     }
+
     ss_leftovers_free(&left);
     return code;
 }

@@ -207,6 +207,7 @@ static bool check_options(const viewing *v, ss_error *err)
     if (o->serve && (o->output || o->picture))
         return ss_fail(err, SS_ERROR_USAGE, "view: %s and --serve cannot be combined",
                        o->output ? "-o" : "--picture");
+
     if (o->output && !ss_input_check_target(v->command, o->output, err)) return false;
     if (o->output && !ends_with(o->output, ".html") && !ends_with(o->output, ".htm") &&
         !ends_with(o->output, ".png"))
@@ -218,6 +219,7 @@ static bool check_options(const viewing *v, ss_error *err)
     if (o->picture && !ss_input_check_target(v->command, o->picture, err)) return false;
     if (o->output && o->picture && strcmp(o->output, o->picture) == 0)
         return ss_fail(err, SS_ERROR_USAGE, "view: -o and --picture are the same file %s", o->output);
+
     const char *const files[] = {v->in, v->other_in};
     for (int i = 0; i < 2 && files[i]; i++) {
         ss_format format;
@@ -239,6 +241,7 @@ static int run_view(const ss_command *command)
     ss_findings findings = {.limit = 10};
     bool good = ss_rules_read("view", v.options->formulation, &v.options->with, &v.with, &err) &&
                 check_options(&v, &err) && open_replay(&v, &findings, &err);
+
     const char *rules, *name;
     for (int k = 0; good && (name = ss_replay_assumed(v.replay, k, &rules)); k++)
         ss_command_say(
@@ -246,9 +249,11 @@ static int run_view(const ss_command *command)
             "note: the file stores no rules for %s; assuming %s; set the rules with --with; stickslip judge "
             "shows the errors under other common rules",
             name, rules);
+
     for (size_t i = 0; i < findings.count; i++)
         ss_complain("stickslip: %s: %s: %s", v.in, findings.items[i].place, findings.items[i].message);
     good = good && (v.options->serve ? serve : write_page)(&v, &err);
+
     int code = good || ss_sandbox_interrupted() ? SS_EXIT_DONE : ss_report(&err);
     ss_replay_close(v.replay);
     ss_replay_close(v.other);

@@ -167,6 +167,7 @@ static void write_more(connection *c)
         c->sent += (size_t)sent;
         c->deadline = ss_clock_seconds() + seconds_to_take;
     }
+
     // A reply is lost when the socket is closed while something of the other side is unread: it goes first.
     drop_body(c);
     shutdown(c->fd, SHUT_WR);
