@@ -1,7 +1,7 @@
 /* Heads of HTTP requests. A path that is accepted begins with '/' and lies in the text. */
 #include "fuzz.h"
 
-#include "cli/http_request.h"
+#include "cli/view/http_request.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

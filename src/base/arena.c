@@ -72,13 +72,6 @@ static inline size_t used_bytes(const ss_arena *arena)
     return arena->block_count ? arena->blocks[arena->current].before + arena->blocks[arena->current].used : 0;
 }
 
-static size_t total_size(const ss_arena *arena)
-{
-    size_t total = 0;
-    for (size_t i = 0; i < arena->block_count; i++) total += arena->blocks[i].size;
-    return total;
-}
-
 static bool fits(const block *candidate, size_t bytes)
 {
     return candidate->size - candidate->used >= bytes;
@@ -90,9 +83,11 @@ static __attribute__((noinline)) bool move_on(ss_arena *arena, size_t bytes)
 {
     size_t used = used_bytes(arena), next = arena->current;
     while (next < arena->block_count && !fits(&arena->blocks[next], bytes)) next++;
+
+    // A new block is as large as all others together. When memory is short, what is asked for has to do.
     if (next == arena->block_count) {
-        size_t total = total_size(arena), size = bytes > SMALLEST_BLOCK ? bytes : SMALLEST_BLOCK;
-        // When memory is short, what is asked for has to do.
+        size_t total = 0, size = bytes > SMALLEST_BLOCK ? bytes : SMALLEST_BLOCK;
+        for (size_t i = 0; i < arena->block_count; i++) total += arena->blocks[i].size;
         if (!add_block(arena, size > total ? size : total) && !add_block(arena, size)) return false;
     }
     if (next != arena->current) {
@@ -102,32 +97,27 @@ static __attribute__((noinline)) bool move_on(ss_arena *arena, size_t bytes)
     return true;
 }
 
-static inline bool find_room(ss_arena *arena, size_t bytes)
+void *ss_arena_take_unset(ss_arena *arena, size_t count, size_t size, const char *what)
 {
-    return (arena->block_count && fits(&arena->blocks[arena->current], bytes)) || move_on(arena, bytes);
-}
+    size_t bytes, padded;
+    bool good = !__builtin_mul_overflow(count, size, &bytes) &&
+                !__builtin_add_overflow(bytes, ALIGNMENT - 1 + RED_ZONE, &padded);
+    if (good) {
+        padded &= ~(ALIGNMENT - 1);
+        good = (arena->block_count && fits(&arena->blocks[arena->current], padded)) || move_on(arena, padded);
+    }
+    if (!good) {
+        arena->failed = what;
+        return NULL;
+    }
 
-static inline void note_size(ss_arena *arena, size_t bytes, const char *what)
-{
+    block *b = &arena->blocks[arena->current];
+    char *array = b->data + b->used;
+    b->used += padded;
     if (bytes > arena->largest_bytes || !arena->largest) {
         arena->largest_bytes = bytes;
         arena->largest = what;
     }
-}
-
-void *ss_arena_take_unset(ss_arena *arena, size_t count, size_t size, const char *what)
-{
-    size_t bytes, padded;
-    if (__builtin_mul_overflow(count, size, &bytes) ||
-        __builtin_add_overflow(bytes, ALIGNMENT - 1 + RED_ZONE, &padded) ||
-        !find_room(arena, padded & ~(ALIGNMENT - 1))) {
-        arena->failed = what;
-        return NULL;
-    }
-    block *b = &arena->blocks[arena->current];
-    char *array = b->data + b->used;
-    b->used += padded & ~(ALIGNMENT - 1);
-    note_size(arena, bytes, what);
     SS_UNPOISON(array, bytes);
     return array;
 }
@@ -151,39 +141,28 @@ ss_arena_mark ss_arena_get_mark(const ss_arena *arena)
     return (ss_arena_mark){arena->current, used};
 }
 
-static void note_high_water(ss_arena *arena)
-{
-    size_t used = used_bytes(arena);
-    if (used > arena->high_water) arena->high_water = used;
-}
-
-/* One block of the high-water size instead of several. If there is no memory for it, the old ones stay. */
-static void join_blocks(ss_arena *arena)
-{
-    if (arena->block_count < 2) return;
-    char *data = ss_allocate_unset(arena->high_water);
-    if (!data) return;
-    release_blocks(arena);
-    SS_POISON(data, arena->high_water);
-    arena->blocks[0] = (block){.data = data, .size = arena->high_water};
-    arena->block_count = 1;
-}
-
 void ss_arena_reset(ss_arena *arena, ss_arena_mark mark)
 {
     if (arena->block_count == 0) return;
     SS_ASSERT(mark.block <= arena->current && mark.used <= arena->blocks[mark.block].used);
-    note_high_water(arena);
+    size_t used = used_bytes(arena);
+    if (used > arena->high_water) arena->high_water = used;
     for (size_t i = mark.block; i <= arena->current; i++) {
         block *b = &arena->blocks[i];
         b->used = i == mark.block ? mark.used : 0;
         SS_POISON(b->data + b->used, b->size - b->used);
     }
     arena->current = mark.block;
-    if (ss_arena_used(arena) == 0) {
-        arena->current = 0;
-        join_blocks(arena);
-    }
+    if (used_bytes(arena) > 0) return;
+
+    // Empty: one block of the high-water size instead of several. If there is no memory for it, the old stay.
+    arena->current = 0;
+    char *data = arena->block_count > 1 ? ss_allocate_unset(arena->high_water) : NULL;
+    if (!data) return;
+    release_blocks(arena);
+    SS_POISON(data, arena->high_water);
+    arena->blocks[0] = (block){.data = data, .size = arena->high_water};
+    arena->block_count = 1;
 }
 
 void ss_arena_clear(ss_arena *arena)

@@ -9,36 +9,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static bool fail_system(const char *path, ss_error *err)
-{
-    return ss_fail(err, SS_ERROR_RESOURCES, "%s: cannot be written: %s", path, strerror(errno));
-}
-
-static bool write_all(int descriptor, const unsigned char *data, size_t length)
-{
-    while (length > 0) {
-        ssize_t done = write(descriptor, data, length);
-        if (done < 0 && errno == EINTR) continue;
-        if (done < 0) return false;
-        data += done;
-        length -= (size_t)done;
-    }
-    return true;
-}
-
-static bool replace(const char *path, const char *temporary, const void *bytes, size_t size, ss_error *err)
-{
-    unlink(temporary); // left by a killed process of the same number, or laid out for us by another user
-    int descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (descriptor < 0) return fail_system(path, err);
-    bool good = write_all(descriptor, bytes, size) && fsync(descriptor) == 0;
-    good = close(descriptor) == 0 && good;
-    if (good && rename(temporary, path) == 0) return true;
-    fail_system(path, err);
-    unlink(temporary);
-    return false;
-}
-
 bool ss_file_replace(const char *path, const void *bytes, size_t size, ss_error *err)
 {
     struct stat status;
@@ -46,61 +16,63 @@ bool ss_file_replace(const char *path, const void *bytes, size_t size, ss_error 
         return ss_fail(err, SS_ERROR_RESOURCES, "%s: cannot be written: not a regular file", path);
     ss_text temporary = {0};
     ss_text_appendf(&temporary, "%s.%ld.partial", path, (long)getpid());
-    bool good = temporary.out_of_memory ? ss_fail(err, SS_ERROR_RESOURCES, "%s: out of memory", path)
-                                        : replace(path, ss_text_get(&temporary), bytes, size, err);
+    if (temporary.out_of_memory) {
+        ss_text_free(&temporary);
+        return ss_fail(err, SS_ERROR_RESOURCES, "%s: out of memory", path);
+    }
+    unlink(temporary.data); // left by a killed process of the same number, or laid out for us by another user
+
+    // On disk first, then under its name.
+    int descriptor = open(temporary.data, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    bool made = descriptor >= 0, good = made;
+    const char *data = bytes;
+    while (good && size > 0) {
+        ssize_t done = write(descriptor, data, size);
+        if (done < 0 && errno == EINTR) continue;
+        good = done >= 0;
+        if (good) data += done, size -= (size_t)done;
+    }
+    good = good && fsync(descriptor) == 0;
+    if (made) good = close(descriptor) == 0 && good;
+    good = good && rename(temporary.data, path) == 0;
+
+    if (!good) ss_fail(err, SS_ERROR_RESOURCES, "%s: cannot be written: %s", path, strerror(errno));
+    if (made && !good) unlink(temporary.data);
     ss_text_free(&temporary);
     return good;
 }
 
-/* ---- reading ---------------------------------------------------------------------------------------- */
-
-static bool read_all(int descriptor, unsigned char *data, size_t length)
-{
-    while (length > 0) {
-        ssize_t done = read(descriptor, data, length);
-        if (done < 0 && errno == EINTR) continue;
-        if (done == 0) errno = EIO; // shorter than it was a moment ago
-        if (done <= 0) return false;
-        data += done;
-        length -= (size_t)done;
-    }
-    return true;
-}
-
-static unsigned char *read_open(const char *path, int descriptor, size_t most, size_t *size, ss_error *err)
-{
-    struct stat status;
-    if (fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode)) {
-        ss_fail(err, SS_ERROR_INPUT, "%s: not a regular file", path);
-        return NULL;
-    }
-    if ((uintmax_t)status.st_size > most) {
-        ss_fail(err, SS_ERROR_INPUT, "%s: %lld bytes, more than the limit of %zu", path,
-                (long long)status.st_size, most);
-        return NULL;
-    }
-    unsigned char *data = ss_allocate((size_t)status.st_size + 1, 1);
-    if (!data) {
-        ss_fail(err, SS_ERROR_RESOURCES, "%s: out of memory for %lld bytes", path, (long long)status.st_size);
-        return NULL;
-    }
-    if (!read_all(descriptor, data, (size_t)status.st_size)) {
-        ss_fail(err, SS_ERROR_INPUT, "%s: cannot be read: %s", path, strerror(errno));
-        ss_release(data);
-        return NULL;
-    }
-    *size = (size_t)status.st_size;
-    return data;
-}
-
 unsigned char *ss_file_read(const char *path, size_t most, size_t *size, ss_error *err)
 {
+    struct stat status;
+    unsigned char *data = NULL;
     int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (descriptor < 0) {
         ss_fail(err, SS_ERROR_INPUT, "%s: cannot be read: %s", path, strerror(errno));
         return NULL;
     }
-    unsigned char *data = read_open(path, descriptor, most, size, err);
+    if (fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode))
+        ss_fail(err, SS_ERROR_INPUT, "%s: not a regular file", path);
+    else if ((uintmax_t)status.st_size > most)
+        ss_fail(err, SS_ERROR_INPUT, "%s: %lld bytes, more than the limit of %zu", path,
+                (long long)status.st_size, most);
+    else if (!(data = ss_allocate((size_t)status.st_size + 1, 1)))
+        ss_fail(err, SS_ERROR_RESOURCES, "%s: out of memory for %lld bytes", path, (long long)status.st_size);
+
+    size_t got = 0, whole = data ? (size_t)status.st_size : 0;
+    while (got < whole) {
+        ssize_t done = read(descriptor, data + got, whole - got);
+        if (done < 0 && errno == EINTR) continue;
+        if (done == 0) errno = EIO; // shorter than it was a moment ago
+        if (done <= 0) break;
+        got += (size_t)done;
+    }
+    if (got < whole) {
+        ss_fail(err, SS_ERROR_INPUT, "%s: cannot be read: %s", path, strerror(errno));
+        ss_release(data);
+        data = NULL;
+    }
+    if (data) *size = whole;
     close(descriptor);
     return data;
 }

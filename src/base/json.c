@@ -77,33 +77,24 @@ static size_t utf8_length(const unsigned char *s)
     return overlong || no_character ? 0 : length;
 }
 
-static bool is_plain(const ss_json *json, unsigned char c)
-{
-    return c >= 0x20 && c < 0x80 && c != '"' && c != '\\' && !(c == '<' && json->inside_html);
-}
-
-static void put_escaped(ss_json *json, unsigned char c)
-{
-    static const char letters[] = "\"\\\b\f\n\r\t", names[] = "\"\\bfnrt";
-    const char *found = strchr(letters, c);
-    if (found)
-        ss_text_append_bytes(json->text, (char[]){'\\', names[found - letters]}, 2);
-    else
-        ss_text_appendf(json->text, "\\u%04x", c);
-}
-
 static void put_string(ss_json *json, const char *value)
 {
+    static const char letters[] = "\"\\\b\f\n\r\t", names[] = "\"\\bfnrt";
     const unsigned char *s = (const unsigned char *)value;
     put(json, "\"");
     while (*s) {
+        // As many plain characters as there are, in one go.
         const unsigned char *start = s;
-        while (is_plain(json, *s)) s++;
+        while (*s >= 0x20 && *s < 0x80 && *s != '"' && *s != '\\' && !(*s == '<' && json->inside_html)) s++;
         ss_text_append_bytes(json->text, (const char *)start, (size_t)(s - start));
         if (!*s) break;
+
         size_t length = utf8_length(s);
-        if (length == 1)
-            put_escaped(json, *s);
+        const char *letter = length == 1 ? strchr(letters, *s) : NULL;
+        if (letter)
+            ss_text_append_bytes(json->text, (char[]){'\\', names[letter - letters]}, 2);
+        else if (length == 1)
+            ss_text_appendf(json->text, "\\u%04x", *s);
         else if (length > 1)
             ss_text_append_bytes(json->text, (const char *)s, length);
         else

@@ -23,31 +23,22 @@ void ss_set_allocator(ss_allocator allocator)
     current = allocator;
 }
 
-static void *raw_allocate(size_t bytes, bool zeroed)
-{
-    if (!current.allocate) return zeroed ? calloc(1, bytes) : malloc(bytes);
-    void *raw = current.allocate(bytes, current.context);
-    return raw && zeroed ? memset(raw, 0, bytes) : raw;
-}
-
-static void raw_release(void *raw)
-{
-    if (current.release)
-        current.release(raw, current.context);
-    else
-        free(raw);
-}
-
 static void *allocate(size_t bytes, bool zeroed)
 {
     const size_t overhead = sizeof(header) + ALIGNMENT;
     if (bytes > PTRDIFF_MAX - overhead) return NULL;
-    char *raw = raw_allocate(bytes + overhead, zeroed);
+    size_t whole = bytes + overhead;
+    char *raw = current.allocate ? current.allocate(whole, current.context)
+                : zeroed         ? calloc(1, whole)
+                                 : malloc(whole);
     if (!raw) return NULL;
+    if (current.allocate && zeroed) memset(raw, 0, whole);
+
+    // The block begins at the first multiple of ALIGNMENT after room for the header.
     uintptr_t first = (uintptr_t)raw + sizeof(header);
     char *block = raw + sizeof(header) + (ALIGNMENT - first % ALIGNMENT) % ALIGNMENT;
-    ((header *)(void *)block)[-1] = (header){raw, bytes + overhead};
-    SS_POISON(block + bytes, (size_t)(raw + overhead + bytes - (block + bytes)));
+    ((header *)(void *)block)[-1] = (header){raw, whole};
+    SS_POISON(block + bytes, (size_t)(raw + whole - (block + bytes)));
     return block;
 }
 
@@ -67,7 +58,10 @@ void ss_release(void *block)
     if (!block) return;
     header h = ((header *)block)[-1];
     SS_UNPOISON(h.raw, h.bytes); // a custom allocator may look at it
-    raw_release(h.raw);
+    if (current.release)
+        current.release(h.raw, current.context);
+    else
+        free(h.raw);
 }
 
 char *ss_text_copy(const char *text)

@@ -44,11 +44,6 @@ static double string_to_double(const char *text, char **end)
     return c_locale ? strtod_l(text, end, c_locale) : strtod(text, end);
 }
 
-static bool may_start_number(char c)
-{
-    return c != '\0' && !isspace((unsigned char)c);
-}
-
 static bool is_digit(char c)
 {
     return c >= '0' && c <= '9';
@@ -89,7 +84,7 @@ static const char *read_short(const char *text, double *value)
 
 const char *ss_number_read_start(const char *text, double *value)
 {
-    if (!may_start_number(text[0])) return NULL;
+    if (text[0] == '\0' || isspace((unsigned char)text[0])) return NULL;
     const char *after = read_short(text, value);
     if (after) return after;
     char *end;
@@ -138,32 +133,20 @@ int ss_integer_write(long long value, char *text)
     return length;
 }
 
-static decimal without_trailing_zeros(decimal d)
-{
-    while (d.digits % 100000000 == 0 && d.digits) d.digits /= 100000000, d.exponent += 8;
-    while (d.digits % 10 == 0 && d.digits) d.digits /= 10, d.exponent++;
-    return d;
-}
-
-/* The decimals nearest to d with `dropped` digits less: one, or two where d itself was rounded to
- * the very middle. */
-static int shorter_ones(decimal d, int dropped, decimal shorter[2])
-{
-    uint64_t unit = dropped == 2 ? 100 : 10, rest = d.digits % unit;
-    decimal below = {d.digits / unit, d.exponent + dropped}, above = {below.digits + 1, below.exponent};
-    shorter[0] = 2 * rest < unit ? below : above;
-    shorter[1] = below;
-    return 2 * rest == unit ? 2 : 1;
-}
-
 typedef bool reads_back_test(const void *number, decimal candidate);
 
+/* The shortest decimal that reads back, among those nearest to `all` with two, one and no digits less. */
 static decimal shorten(decimal all, reads_back_test *reads_back, const void *number)
 {
-    decimal shorter[2];
-    for (int dropped = 2; dropped > 0; dropped--)
-        for (int i = shorter_ones(all, dropped, shorter) - 1; i >= 0; i--)
-            if (reads_back(number, shorter[i])) return shorter[i];
+    for (int dropped = 2; dropped > 0; dropped--) {
+        uint64_t unit = dropped == 2 ? 100 : 10, rest = all.digits % unit;
+        decimal below = {all.digits / unit, all.exponent + dropped};
+        decimal above = {below.digits + 1, below.exponent};
+
+        // Both are nearest where `all` itself was rounded to the very middle.
+        if (2 * rest <= unit && reads_back(number, below)) return below;
+        if (2 * rest >= unit && reads_back(number, above)) return above;
+    }
     return all;
 }
 
@@ -180,31 +163,6 @@ typedef struct exact {
     int shift, k;
 } exact;
 
-static uint128 power_of_five(int k)
-{
-    static const uint64_t small[] = {1, 5, 25, 125, 625, 3125, 15625, 78125};
-    uint128 power = small[k % 8];
-    for (int i = 0; i < k / 8; i++) power *= 390625; // 5^8
-    return power;
-}
-
-static exact scale_exactly(double x, int k)
-{
-    int e;
-    uint64_t m = (uint64_t)ldexp(frexp(x, &e), 53);
-    uint128 five = power_of_five(k);
-    bool power_of_two = m == (uint64_t)1 << 52;
-    return (exact){(uint128)m * five, power_of_two ? five / 2 : five, five, 53 - e - k, k};
-}
-
-static decimal nearest_with_17_digits(const exact *x)
-{
-    uint128 whole = x->scaled >> x->shift;
-    uint128 rest = x->scaled - (whole << x->shift), half = (uint128)1 << (x->shift - 1);
-    if (rest > half || (rest == half && (whole & 1))) whole++;
-    return (decimal){(uint64_t)whole, -x->k};
-}
-
 static bool reads_back_exactly(const void *number, decimal candidate)
 {
     const exact *x = number;
@@ -218,8 +176,20 @@ static bool reads_back_exactly(const void *number, decimal candidate)
 
 static decimal shortest_exact(double x, int k)
 {
-    exact scaled = scale_exactly(x, k);
-    return shorten(nearest_with_17_digits(&scaled), reads_back_exactly, &scaled);
+    // x 10^k = scaled / 2^shift
+    static const uint64_t small[] = {1, 5, 25, 125, 625, 3125, 15625, 78125};
+    uint128 five = small[k % 8];
+    for (int i = 0; i < k / 8; i++) five *= 390625; // 5^8
+    int e;
+    uint64_t m = (uint64_t)ldexp(frexp(x, &e), 53);
+    bool power_of_two = m == (uint64_t)1 << 52;
+    exact of = {(uint128)m * five, power_of_two ? five / 2 : five, five, 53 - e - k, k};
+
+    // The nearest number with 17 digits, to even.
+    uint128 whole = of.scaled >> of.shift;
+    uint128 rest = of.scaled - (whole << of.shift), half = (uint128)1 << (of.shift - 1);
+    if (rest > half || (rest == half && (whole & 1))) whole++;
+    return shorten((decimal){(uint64_t)whole, -k}, reads_back_exactly, &of);
 }
 
 static bool reads_back_by_library(const void *number, decimal candidate)
@@ -263,9 +233,24 @@ static decimal shortest(double x)
     return shortest_exact(x, 16 - (low - 15));
 }
 
-static int write_plain(const char *digits, int count, int point, char *text)
+static int write_decimal(decimal d, char *text)
 {
-    int length = 0;
+    while (d.digits % 100000000 == 0 && d.digits) d.digits /= 100000000, d.exponent += 8;
+    while (d.digits % 10 == 0 && d.digits) d.digits /= 10, d.exponent++;
+    char digits[SS_NUMBER_TEXT];
+    int count = ss_integer_write((long long)d.digits, digits), length = 0;
+    int point = count + d.exponent; // the decimal point comes before this digit
+
+    // 1.25e-20
+    if (point <= -5 || point > 17) {
+        text[length++] = digits[0];
+        if (count > 1) text[length++] = '.';
+        for (int i = 1; i < count; i++) text[length++] = digits[i];
+        text[length++] = 'e';
+        return length + ss_integer_write(point - 1, text + length);
+    }
+
+    // 0.00125, 12.5, 12500
     if (point <= 0) {
         text[length++] = '0';
         text[length++] = '.';
@@ -277,26 +262,6 @@ static int write_plain(const char *digits, int count, int point, char *text)
     }
     for (int i = count; i < point; i++) text[length++] = '0';
     return length;
-}
-
-static int write_with_exponent(const char *digits, int count, int point, char *text)
-{
-    int length = 0;
-    text[length++] = digits[0];
-    if (count > 1) text[length++] = '.';
-    for (int i = 1; i < count; i++) text[length++] = digits[i];
-    text[length++] = 'e';
-    return length + ss_integer_write(point - 1, text + length);
-}
-
-static int write_decimal(decimal d, char *text)
-{
-    d = without_trailing_zeros(d);
-    char digits[SS_NUMBER_TEXT];
-    int count = ss_integer_write((long long)d.digits, digits);
-    int point = count + d.exponent; // the decimal point comes before this digit
-    if (point > -5 && point <= 17) return write_plain(digits, count, point, text);
-    return write_with_exponent(digits, count, point, text);
 }
 
 static int write_word(const char *word, char *text)

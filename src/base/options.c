@@ -22,11 +22,6 @@ static void load(const ss_option *option, const void *options, void *value, size
     memcpy(value, (const char *)options + option->offset, size);
 }
 
-static void store_int(const ss_option *option, void *options, int value)
-{
-    store(option, options, &value, sizeof value);
-}
-
 static int load_int(const ss_option *option, const void *options)
 {
     int value;
@@ -82,16 +77,6 @@ static const char *choice_at(const ss_option *option, int index, size_t *length)
     return choice;
 }
 
-static int choice_find(const ss_option *option, const char *value)
-{
-    size_t length;
-    for (int i = 0;; i++) {
-        const char *choice = choice_at(option, i, &length);
-        if (!choice) return -1;
-        if (strlen(value) == length && memcmp(choice, value, length) == 0) return i;
-    }
-}
-
 /* ---- what would be right ---------------------------------------------------------------------------- */
 
 static bool has_range(const ss_option *option)
@@ -138,17 +123,6 @@ static range_text describe_range(const ss_option *option)
     return range;
 }
 
-static void describe_choices(const ss_option *option, const char *value, ss_text *what)
-{
-    ss_text_appendf(what, "one of %s", option->choices);
-    ss_nearest nearest = ss_nearest_start(value);
-    size_t length;
-    const char *choice;
-    for (int i = 0; (choice = choice_at(option, i, &length)); i++)
-        ss_nearest_offer_part(&nearest, choice, length);
-    if (nearest.best) ss_text_appendf(what, "; did you mean %.*s?", (int)nearest.best_length, nearest.best);
-}
-
 /* Fails with: invalid value "3" for omega: expected a number from 0 to 2 */
 static bool fail_value(const ss_option *option, const char *value, ss_error *err)
 {
@@ -163,9 +137,17 @@ static bool fail_value(const ss_option *option, const char *value, ss_error *err
     case SS_OPTION_REAL:
         ss_text_appendf(&what, "a number%s", describe_range(option).text);
         break;
-    case SS_OPTION_CHOICE:
-        describe_choices(option, value, &what);
+    case SS_OPTION_CHOICE: {
+        ss_nearest nearest = ss_nearest_start(value);
+        size_t length;
+        const char *choice;
+        for (int i = 0; (choice = choice_at(option, i, &length)); i++)
+            ss_nearest_offer_part(&nearest, choice, length);
+        ss_text_appendf(&what, "one of %s", option->choices);
+        if (nearest.best)
+            ss_text_appendf(&what, "; did you mean %.*s?", (int)nearest.best_length, nearest.best);
         break;
+    }
     case SS_OPTION_TEXT:
         ss_text_append(&what, "a non-empty text");
         break;
@@ -173,121 +155,86 @@ static bool fail_value(const ss_option *option, const char *value, ss_error *err
         ss_text_appendf(&what, "a non-empty text, given at most %d times", SS_OPTION_LIST_MOST);
         break;
     }
+
     ss_fail(err, SS_ERROR_USAGE, "invalid value \"%.200s\" for %s: expected %s", value, option->name,
             ss_text_get(&what));
     ss_text_free(&what);
     return false;
 }
 
-static bool fail_name(const ss_option *table, const char *name, ss_error *err)
-{
-    ss_unknown unknown = ss_unknown_start("option", name);
-    for (const ss_option *option = table; option && option->name; option++)
-        ss_unknown_offer(&unknown, option->name);
-    return ss_unknown_fail(&unknown, err);
-}
-
 /* ---- parsing ---------------------------------------------------------------------------------------- */
-
-/* 1, 0, or -1 for neither */
-static int parse_bool(const char *value)
-{
-    static const char *const words[2][4] = {{"false", "no", "0", "off"}, {"true", "yes", "1", "on"}};
-    for (int truth = 0; truth < 2; truth++)
-        for (int i = 0; i < 4; i++)
-            if (strcmp(value, words[truth][i]) == 0) return truth;
-    return -1;
-}
-
-static bool set_bool(const ss_option *option, void *options, const char *value)
-{
-    int truth = parse_bool(value);
-    if (truth < 0) return false;
-    store(option, options, &(bool){truth == 1}, sizeof(bool));
-    return true;
-}
-
-static bool set_int(const ss_option *option, void *options, const char *value)
-{
-    int number;
-    if (!ss_integer_read(value, &number) || !in_range(option, number)) return false;
-    store_int(option, options, number);
-    return true;
-}
-
-static bool set_real(const ss_option *option, void *options, const char *value)
-{
-    double number;
-    if (!ss_number_read(value, &number) || !in_range(option, number)) return false;
-    store(option, options, &number, sizeof number);
-    return true;
-}
-
-static bool set_choice(const ss_option *option, void *options, const char *value)
-{
-    int index = choice_find(option, value);
-    if (index < 0) return false;
-    store_int(option, options, index);
-    return true;
-}
-
-static bool add_to_list(const ss_option *option, void *options, const char *value)
-{
-    ss_option_list *list = list_of(option, options);
-    if (list->count >= SS_OPTION_LIST_MOST) return false;
-    list->items[list->count++] = value;
-    return true;
-}
 
 static bool set_value(const ss_option *option, void *options, const char *value)
 {
+    static const char *const truths[2][4] = {{"false", "no", "0", "off"}, {"true", "yes", "1", "on"}};
+    int whole;
+    double number;
     if (value[0] == '\0') return false;
     switch (option->type) {
     case SS_OPTION_BOOL:
-        return set_bool(option, options, value);
+        for (int truth = 0; truth < 2; truth++)
+            for (int i = 0; i < 4; i++) {
+                if (strcmp(value, truths[truth][i]) != 0) continue;
+                store(option, options, &(bool){truth == 1}, sizeof(bool));
+                return true;
+            }
+        return false;
     case SS_OPTION_INT:
-        return set_int(option, options, value);
+        if (!ss_integer_read(value, &whole) || !in_range(option, whole)) return false;
+        store(option, options, &whole, sizeof whole);
+        return true;
     case SS_OPTION_REAL:
-        return set_real(option, options, value);
-    case SS_OPTION_CHOICE:
-        return set_choice(option, options, value);
+        if (!ss_number_read(value, &number) || !in_range(option, number)) return false;
+        store(option, options, &number, sizeof number);
+        return true;
+    case SS_OPTION_CHOICE: {
+        size_t length;
+        const char *choice;
+        for (int i = 0; (choice = choice_at(option, i, &length)); i++) {
+            if (strlen(value) != length || memcmp(choice, value, length) != 0) continue;
+            store(option, options, &i, sizeof i);
+            return true;
+        }
+        return false;
+    }
     case SS_OPTION_TEXT:
         store(option, options, &value, sizeof value);
         return true;
-    case SS_OPTION_LIST:
-        return add_to_list(option, options, value);
+    case SS_OPTION_LIST: {
+        ss_option_list *list = list_of(option, options);
+        if (list->count >= SS_OPTION_LIST_MOST) return false;
+        list->items[list->count++] = value;
+        return true;
+    }
     }
     return false;
 }
 
-static void set_nothing(const ss_option *option, void *options)
+void ss_options_defaults(const ss_option *table, void *options)
 {
     static const double zero = 0.0;
     static const char *const no_text = NULL;
-    switch (option->type) {
-    case SS_OPTION_BOOL:
-        store(option, options, &(bool){false}, sizeof(bool));
-        break;
-    case SS_OPTION_INT:
-    case SS_OPTION_CHOICE:
-        store_int(option, options, 0);
-        break;
-    case SS_OPTION_REAL:
-        store(option, options, &zero, sizeof zero);
-        break;
-    case SS_OPTION_TEXT:
-        store(option, options, &no_text, sizeof no_text);
-        break;
-    case SS_OPTION_LIST:
-        *list_of(option, options) = (ss_option_list){0};
-        break;
-    }
-}
-
-void ss_options_defaults(const ss_option *table, void *options)
-{
     for (const ss_option *option = table; option && option->name; option++) {
-        set_nothing(option, options);
+        // Nothing first: zero, false, no text; a list is only ever added to.
+        switch (option->type) {
+        case SS_OPTION_BOOL:
+            store(option, options, &(bool){false}, sizeof(bool));
+            break;
+        case SS_OPTION_INT:
+        case SS_OPTION_CHOICE:
+            store(option, options, &(int){0}, sizeof(int));
+            break;
+        case SS_OPTION_REAL:
+            store(option, options, &zero, sizeof zero);
+            break;
+        case SS_OPTION_TEXT:
+            store(option, options, &no_text, sizeof no_text);
+            break;
+        case SS_OPTION_LIST:
+            *list_of(option, options) = (ss_option_list){0};
+            break;
+        }
+
         bool fits = !option->default_value || set_value(option, options, option->default_value);
         SS_ASSERT(fits); // a table whose default is outside its own range
         (void)fits;
@@ -303,9 +250,12 @@ const ss_option *ss_options_find(const ss_option *table, const char *name)
 
 bool ss_options_set(const ss_option *table, void *options, const char *name, const char *value, ss_error *err)
 {
-    const ss_option *option = ss_options_find(table, name);
-    if (!option) return fail_name(table, name, err);
-    return set_value(option, options, value) || fail_value(option, value, err);
+    const ss_option *found = ss_options_find(table, name);
+    if (found) return set_value(found, options, value) || fail_value(found, value, err);
+    ss_unknown unknown = ss_unknown_start("option", name);
+    for (const ss_option *option = table; option && option->name; option++)
+        ss_unknown_offer(&unknown, option->name);
+    return ss_unknown_fail(&unknown, err);
 }
 
 bool ss_options_assign(const ss_option *table, void *options, const char *assignment, ss_error *err)
@@ -318,31 +268,32 @@ bool ss_options_assign(const ss_option *table, void *options, const char *assign
     return ss_options_set(table, options, name, assignment + length + 1, err);
 }
 
-static bool value_fits(const ss_option *option, const void *options)
-{
-    size_t length;
-    switch (option->type) {
-    case SS_OPTION_BOOL:
-        return load_bool(option, options) <= 1;
-    case SS_OPTION_INT:
-        return in_range(option, load_int(option, options));
-    case SS_OPTION_REAL:
-        return in_range(option, load_real(option, options));
-    case SS_OPTION_CHOICE:
-        return choice_at(option, load_int(option, options), &length) != NULL;
-    case SS_OPTION_TEXT:
-        return true;
-    case SS_OPTION_LIST:
-        return const_list_of(option, options)->count >= 0 &&
-               const_list_of(option, options)->count <= SS_OPTION_LIST_MOST;
-    }
-    return false;
-}
-
 bool ss_options_check(const ss_option *table, const void *options, ss_error *err)
 {
     for (const ss_option *option = table; option && option->name; option++) {
-        if (value_fits(option, options)) continue;
+        bool fits = true;
+        size_t length;
+        switch (option->type) {
+        case SS_OPTION_BOOL:
+            fits = load_bool(option, options) <= 1;
+            break;
+        case SS_OPTION_INT:
+            fits = in_range(option, load_int(option, options));
+            break;
+        case SS_OPTION_REAL:
+            fits = in_range(option, load_real(option, options));
+            break;
+        case SS_OPTION_CHOICE:
+            fits = choice_at(option, load_int(option, options), &length) != NULL;
+            break;
+        case SS_OPTION_TEXT:
+            break;
+        case SS_OPTION_LIST:
+            fits = const_list_of(option, options)->count >= 0 &&
+                   const_list_of(option, options)->count <= SS_OPTION_LIST_MOST;
+            break;
+        }
+        if (fits) continue;
         char text[64];
         ss_option_print(option, options, text, sizeof text);
         return fail_value(option, text, err);
@@ -352,57 +303,37 @@ bool ss_options_check(const ss_option *table, const void *options, ss_error *err
 
 /* ---- printing --------------------------------------------------------------------------------------- */
 
-/* An index that names no choice is printed as the number it is. */
-static int print_choice(const ss_option *option, int index, char *text, size_t size)
-{
-    size_t length;
-    const char *choice = choice_at(option, index, &length);
-    return choice ? snprintf(text, size, "%.*s", (int)length, choice) : snprintf(text, size, "%d", index);
-}
-
-static int print_real(double value, char *text, size_t size)
-{
-    char number[SS_NUMBER_TEXT];
-    return snprintf(text, size, "%.*s", ss_number_write(value, number), number);
-}
-
-/* "a=1,b=2"; a count out of range prints nothing. */
-static int print_list(const ss_option_list *list, char *text, size_t size)
-{
-    size_t length = 0;
-    if (size) text[0] = '\0';
-    for (int i = 0; i < list->count && list->count <= SS_OPTION_LIST_MOST; i++) {
-        size_t used = length < size ? length : size;
-        length +=
-            (size_t)snprintf(size ? text + used : NULL, size - used, "%s%s", i ? "," : "", list->items[i]);
-    }
-    return (int)length;
-}
-
-static bool is_unset(const ss_option *option, const void *options)
-{
-    if (option->type == SS_OPTION_TEXT) return !load_text(option, options);
-    return option->type == SS_OPTION_LIST && const_list_of(option, options)->count == 0;
-}
-
 int ss_option_print(const ss_option *option, const void *options, char *text, size_t size)
 {
+    char number[SS_NUMBER_TEXT];
+    const char *words;
+    size_t length = 0;
     switch (option->type) {
     case SS_OPTION_BOOL:
         return snprintf(text, size, "%s", load_bool(option, options) ? "true" : "false");
     case SS_OPTION_INT:
         return snprintf(text, size, "%d", load_int(option, options));
     case SS_OPTION_REAL:
-        return print_real(load_real(option, options), text, size);
-    case SS_OPTION_CHOICE:
-        return print_choice(option, load_int(option, options), text, size);
-    case SS_OPTION_LIST:
-        return print_list(const_list_of(option, options), text, size);
+        return snprintf(text, size, "%.*s", ss_number_write(load_real(option, options), number), number);
+    case SS_OPTION_CHOICE: // an index that names no choice is printed as the number it is
+        words = choice_at(option, load_int(option, options), &length);
+        return words ? snprintf(text, size, "%.*s", (int)length, words)
+                     : snprintf(text, size, "%d", load_int(option, options));
+    case SS_OPTION_LIST: { // "a=1,b=2"; a count out of range prints nothing
+        const ss_option_list *list = const_list_of(option, options);
+        if (size) text[0] = '\0';
+        for (int i = 0; i < list->count && list->count <= SS_OPTION_LIST_MOST; i++) {
+            size_t used = length < size ? length : size;
+            length += (size_t)snprintf(size ? text + used : NULL, size - used, "%s%s", i ? "," : "",
+                                       list->items[i]);
+        }
+        return (int)length;
+    }
     case SS_OPTION_TEXT:
         break;
     }
-    const char *value = load_text(option, options);
-    return snprintf(text, size, "%s", value ? value : "");
+    words = load_text(option, options);
+    return snprintf(text, size, "%s", words ? words : "");
 }
 
 int ss_options_print(const ss_option *table, const void *options, char *text, size_t size)
@@ -410,7 +341,9 @@ int ss_options_print(const ss_option *table, const void *options, char *text, si
     size_t length = 0;
     if (size) text[0] = '\0';
     for (const ss_option *option = table; option && option->name; option++) {
-        if (is_unset(option, options)) continue;
+        // What is not set is left out.
+        if (option->type == SS_OPTION_TEXT && !load_text(option, options)) continue;
+        if (option->type == SS_OPTION_LIST && const_list_of(option, options)->count == 0) continue;
         size_t used = length < size ? length : size;
         int head = snprintf(size ? text + used : NULL, size - used, "%s%s=", length ? " " : "", option->name);
         length += (size_t)head;

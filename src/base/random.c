@@ -61,6 +61,7 @@ int ss_random_below(ss_random *random, int n)
 {
     SS_ASSERT(n > 0);
     if (n <= 0) return 0;
+
     // High half of bits * n (Lemire 2019). The first 2^32 mod n values of the low half would be one too many.
     uint32_t range = (uint32_t)n, excess = -range % range;
     uint64_t product;

@@ -52,16 +52,6 @@ static void relax(void)
 #endif
 }
 
-static void look_for_turn(const ss_team *team, unsigned last_turn)
-{
-    for (int i = 0; i < team->patience && team->turn == last_turn; i++) relax();
-}
-
-static void look_for_rest(const ss_team *team)
-{
-    for (int i = 0; i < team->patience && team->busy > 0; i++) relax();
-}
-
 static void do_chunks(job *todo, int worker)
 {
     for (;;) {
@@ -73,16 +63,6 @@ static void do_chunks(job *todo, int worker)
     }
 }
 
-/* The mutex is held before and after. */
-static void wait_for_turn(ss_team *team)
-{
-    unsigned last_turn = team->turn; // maybe of a job that was over before we saw it
-    pthread_mutex_unlock(&team->mutex);
-    look_for_turn(team, last_turn);
-    pthread_mutex_lock(&team->mutex);
-    if (team->turn == last_turn && !team->stop) pthread_cond_wait(&team->job_posted, &team->mutex);
-}
-
 static void *work(void *context)
 {
     member *self = context;
@@ -90,17 +70,23 @@ static void *work(void *context)
     unsigned last_turn = 0;
     pthread_mutex_lock(&team->mutex);
     while (!team->stop) {
-        if (!team->job || team->turn == last_turn) {
-            wait_for_turn(team);
+        if (team->job && team->turn != last_turn) {
+            last_turn = team->turn;
+            job *todo = team->job;
+            team->busy++;
+            pthread_mutex_unlock(&team->mutex);
+            do_chunks(todo, self->worker);
+            pthread_mutex_lock(&team->mutex);
+            if (--team->busy == 0) pthread_cond_signal(&team->job_left);
             continue;
         }
-        last_turn = team->turn;
-        job *todo = team->job;
-        team->busy++;
+
+        // Nothing to join: looks for the next turn without the mutex for a while, then sleeps.
+        unsigned seen = team->turn; // maybe of a job that was over before we saw it
         pthread_mutex_unlock(&team->mutex);
-        do_chunks(todo, self->worker);
+        for (int i = 0; i < team->patience && team->turn == seen; i++) relax();
         pthread_mutex_lock(&team->mutex);
-        if (--team->busy == 0) pthread_cond_signal(&team->job_left);
+        if (team->turn == seen && !team->stop) pthread_cond_wait(&team->job_posted, &team->mutex);
     }
     pthread_mutex_unlock(&team->mutex);
     return NULL;
@@ -116,22 +102,6 @@ static int available_cores(void)
 #endif
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
     return cores < 1 ? 1 : cores > MAX_WORKERS ? MAX_WORKERS : (int)cores;
-}
-
-/* Workers take no signals: those belong to the threads of the program that uses us. */
-static bool start_threads(ss_team *team)
-{
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    while (team->started < team->size - 1) {
-        member *m = &team->members[team->started];
-        *m = (member){.team = team, .worker = team->started + 1};
-        if (pthread_create(&m->thread, NULL, work, m) != 0) break;
-        team->started++;
-    }
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return team->started == team->size - 1;
 }
 
 ss_team *ss_team_create(int workers, ss_error *err)
@@ -150,13 +120,26 @@ ss_team *ss_team_create(int workers, ss_error *err)
         ss_fail(err, SS_ERROR_RESOURCES, "team of %d workers: out of memory", size);
         return NULL;
     }
+
     team->size = size;
     team->members = members;
     team->patience = size <= available_cores() ? PATIENCE : 0;
     pthread_mutex_init(&team->mutex, NULL);
     pthread_cond_init(&team->job_posted, NULL);
     pthread_cond_init(&team->job_left, NULL);
-    if (start_threads(team)) return team;
+
+    // Workers take no signals: those belong to the threads of the program that uses us.
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    while (team->started < size - 1) {
+        member *m = &members[team->started];
+        *m = (member){.team = team, .worker = team->started + 1};
+        if (pthread_create(&m->thread, NULL, work, m) != 0) break;
+        team->started++;
+    }
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (team->started == size - 1) return team;
     ss_fail(err, SS_ERROR_RESOURCES, "team of %d workers: the system started only %d threads", size,
             team->started + 1);
     ss_team_destroy(team);
@@ -190,30 +173,6 @@ static int64_t chunk_count(int64_t count, int64_t grain)
     return count / grain + (count % grain != 0);
 }
 
-static void post(ss_team *team, job *todo)
-{
-    pthread_mutex_lock(&team->mutex);
-    SS_ASSERT(!team->job); // a body that uses its own team again would wait for itself
-    team->job = todo;
-    team->turn++;
-    pthread_cond_broadcast(&team->job_posted);
-    pthread_mutex_unlock(&team->mutex);
-}
-
-/* Nobody can join any more; those inside are waited for. A thread that woke too late has missed nothing. */
-static void withdraw(ss_team *team)
-{
-    pthread_mutex_lock(&team->mutex);
-    team->job = NULL;
-    if (team->busy > 0) {
-        pthread_mutex_unlock(&team->mutex);
-        look_for_rest(team);
-        pthread_mutex_lock(&team->mutex);
-    }
-    while (team->busy > 0) pthread_cond_wait(&team->job_left, &team->mutex);
-    pthread_mutex_unlock(&team->mutex);
-}
-
 void ss_parallel_for(ss_team *team, int64_t count, int64_t grain, ss_parallel_body *body, void *context)
 {
     SS_ASSERT(grain > 0);
@@ -224,10 +183,31 @@ void ss_parallel_for(ss_team *team, int64_t count, int64_t grain, ss_parallel_bo
                 .chunks = chunk_count(count, grain),
                 .body = body,
                 .context = context};
-    bool alone = ss_team_size(team) == 1 || todo.chunks == 1;
-    if (!alone) post(team, &todo);
+    if (ss_team_size(team) == 1 || todo.chunks == 1) {
+        do_chunks(&todo, 0);
+        return;
+    }
+
+    // Posted for all, and worked on by the caller as well.
+    pthread_mutex_lock(&team->mutex);
+    SS_ASSERT(!team->job); // a body that uses its own team again would wait for itself
+    team->job = &todo;
+    team->turn++;
+    pthread_cond_broadcast(&team->job_posted);
+    pthread_mutex_unlock(&team->mutex);
     do_chunks(&todo, 0);
-    if (!alone) withdraw(team);
+
+    // Withdrawn: no one can join any more, and those inside are waited for. A thread that woke too late has
+    // missed nothing.
+    pthread_mutex_lock(&team->mutex);
+    team->job = NULL;
+    if (team->busy > 0) {
+        pthread_mutex_unlock(&team->mutex);
+        for (int i = 0; i < team->patience && team->busy > 0; i++) relax();
+        pthread_mutex_lock(&team->mutex);
+    }
+    while (team->busy > 0) pthread_cond_wait(&team->job_left, &team->mutex);
+    pthread_mutex_unlock(&team->mutex);
 }
 
 /* ---- sum -------------------------------------------------------------------------------------------- */

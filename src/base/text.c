@@ -38,23 +38,17 @@ void ss_text_append(ss_text *text, const char *more)
     ss_text_append_bytes(text, more, strlen(more));
 }
 
-static void append_formatted(ss_text *text, const char *format, va_list arguments, size_t length)
-{
-    if (!reserve(text, length)) return;
-    vsnprintf(text->data + text->length, length + 1, format, arguments);
-    text->length += length;
-}
-
 void ss_text_appendf(ss_text *text, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
     int length = vsnprintf(NULL, 0, format, arguments);
     va_end(arguments);
-    if (length < 0) return;
+    if (length < 0 || !reserve(text, (size_t)length)) return;
     va_start(arguments, format);
-    append_formatted(text, format, arguments, (size_t)length);
+    vsnprintf(text->data + text->length, (size_t)length + 1, format, arguments);
     va_end(arguments);
+    text->length += (size_t)length;
 }
 
 const char *ss_text_get(const ss_text *text)

@@ -6,9 +6,10 @@
 
 #define PLUGIN_OPTION                                                                                      \
     {                                                                                                      \
-        .name = "plugin", .type = SS_OPTION_LIST, .offset = offsetof(ss_extension_options, plugins),       \
-        .value_name = "FILE.so",                                                                           \
-        .help = "Also load the solvers, formulations, metrics, scenes and user functions of this plug-in " \
+        SS_FLAG_AS("plugin", LIST, ss_extension_options, plugins),                                         \
+            .value_name = "FILE.so",                                                                       \
+            .help =                                                                                        \
+                "Also load the solvers, formulations, metrics, scenes and user functions of this plug-in " \
                 "(docs/plugins.md); repeatable. Its code runs inside the program."                         \
     }
 
@@ -16,9 +17,7 @@ const ss_option ss_extension_option_table[] = {PLUGIN_OPTION, {0}};
 
 const ss_option ss_solver_extension_option_table[] = {
     PLUGIN_OPTION,
-    {.name = "solver_command",
-     .type = SS_OPTION_LIST,
-     .offset = offsetof(ss_extension_options, solver_commands),
+    {SS_FLAG_AS("solver_command", LIST, ss_extension_options, solver_commands),
      .value_name = "[NAME=]COMMAND",
      .help = "Also use this program as a solver: problems go to its standard input, iterates come from its "
              "standard output (docs/pipe.md); repeatable. Its name is that of the program unless NAME is "
@@ -45,24 +44,6 @@ const ss_extension_options *ss_extension_options_of(const ss_command *command)
     return NULL;
 }
 
-static void close_commands(void)
-{
-    while (command_count > 0) ss_solver_command_close(commands[--command_count]);
-}
-
-static bool open_commands(const ss_option_list *texts, ss_error *err)
-{
-    for (int i = 0; i < texts->count; i++) {
-        commands[i] = ss_solver_command_open(texts->items[i], err);
-        if (!commands[i]) {
-            close_commands();
-            return ss_fail_in(err, "--solver-command");
-        }
-        command_count++;
-    }
-    return true;
-}
-
 int ss_run_extended(const ss_command *command)
 {
     static const ss_extension_options none = {0};
@@ -72,8 +53,18 @@ int ss_run_extended(const ss_command *command)
     if (!options) options = &none;
     if (!command->verb->workers_load_plugins && !ss_plugin_set_open(&options->plugins, &set, &err))
         return ss_report(&err);
-    int code = open_commands(&options->solver_commands, &err) ? command->verb->run(command) : ss_report(&err);
-    close_commands();
+
+    // A command that does not start ends the run before it begins; those before it are closed.
+    bool good = true;
+    for (int i = 0; good && i < options->solver_commands.count; i++) {
+        commands[i] = ss_solver_command_open(options->solver_commands.items[i], &err);
+        good = commands[i] != NULL;
+        command_count += good;
+    }
+    if (!good) ss_fail_in(&err, "--solver-command");
+
+    int code = good ? command->verb->run(command) : ss_report(&err);
+    while (command_count > 0) ss_solver_command_close(commands[--command_count]);
     ss_plugin_set_close(&set);
     return code;
 }

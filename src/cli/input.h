@@ -4,7 +4,7 @@
 #define SS_CLI_INPUT_H
 
 #include "campaign/read_input.h"
-#include "cli/progress.h"
+#include "cli/terminal/progress.h"
 
 /* ---- options of reading -------------------------------------------------------------------------- */
 
@@ -52,6 +52,9 @@ typedef struct ss_tally {
 
 /* `frame` is the frame's path ("" for a file without frames), `number` any number that is its own. */
 void ss_tally_add(ss_tally *tally, const ss_findings *findings, const char *frame, int number);
+/* One finding of its own. */
+void ss_tally_note(ss_tally *tally, ss_finding_kind kind, const char *place, const char *message,
+                   const char *frame, int number);
 void ss_tally_free(ss_tally *tally);
 /* Key and array: "repairs": [{"what", "frames", "first"}]. */
 void ss_tally_json(ss_json *json, const char *key, const ss_tally *tally, ss_finding_kind kind);
@@ -90,5 +93,12 @@ bool ss_input_choose_problem(const ss_command *command, int wanted, ss_fclib_kin
 /* Reads and checks a problem. */
 ss_fclib *ss_input_read_problem(const char *path, ss_fclib_kind kind, const ss_limits *limits,
                                 ss_tally *tally, ss_error *err);
+
+/* ---- the rules of stored answers, as the command line gives them ---------------------------------- */
+
+/* Checks --formulation (NULL: cone) and --with before any frame is read, so that a wrong name is a usage
+ * error, and joins the options in `joined`. */
+bool ss_rules_read(const char *verb, const char *formulation, const ss_option_list *with, ss_text *joined,
+                   ss_error *err);
 
 #endif

@@ -84,19 +84,16 @@ void ss_sandbox_doing(const char *what)
     if (shared) snprintf(shared->doing, sizeof shared->doing, "%s", what);
 }
 
-static bool limit_memory(double megabytes)
-{
-    rlim_t bytes = (rlim_t)(megabytes * 1e6);
-    if (megabytes <= 0 || setrlimit(RLIMIT_AS, &(struct rlimit){bytes, bytes}) == 0) return true;
-    ss_complain("stickslip: cannot limit the memory to %g MB: %s", megabytes, strerror(errno));
-    return false;
-}
-
 static int work_and_finish(const ss_sandbox *sandbox, int (*work)(const ss_command *),
                            const ss_command *command)
 {
     signal(SIGXFSZ, SIG_IGN); // a file over the size limit is a write that fails, after which we tidy up
-    if (!limit_memory(sandbox->max_megabytes)) return SS_EXIT_RESOURCES;
+    double megabytes = sandbox->max_megabytes;
+    rlim_t bytes = (rlim_t)(megabytes * 1e6);
+    if (megabytes > 0 && setrlimit(RLIMIT_AS, &(struct rlimit){bytes, bytes}) != 0) {
+        ss_complain("stickslip: cannot limit the memory to %g MB: %s", megabytes, strerror(errno));
+        return SS_EXIT_RESOURCES;
+    }
     int code = work(command);
     if (stop_signal) die_of(stop_signal);
     return ss_out_finish(command->out) ? code : SS_EXIT_RESOURCES;
@@ -136,31 +133,16 @@ static void end_child(int signal_number)
     if (child_pid > 0) kill(child_pid, SIGTERM);
 }
 
-static void limit_time(double seconds)
-{
-    if (seconds <= 0) return;
-    struct sigaction action = {.sa_handler = end_child, .sa_flags = SA_RESTART};
-    sigemptyset(&action.sa_mask);
-    sigaction(SIGALRM, &action, NULL);
-    double whole = floor(seconds);
-    struct itimerval timer = {.it_value = {(time_t)whole, (suseconds_t)(1e6 * (seconds - whole)) + 1}};
-    setitimer(ITIMER_REAL, &timer, NULL);
-}
-
-static bool is_crash(int signal_number)
-{
-    return signal_number == SIGSEGV || signal_number == SIGBUS || signal_number == SIGABRT ||
-           signal_number == SIGFPE || signal_number == SIGILL;
-}
-
 /* A library that gets no memory may crash as well, so under a limit the file is not to blame. */
 static int explain_crash(const ss_sandbox *sandbox, int cause)
 {
-    bool reading = shared && shared->reading;
+    // What is under test may crash: that is a result.
     if (shared && shared->doing[0]) {
         ss_complain("%s: crashed while %s", sandbox->file, shared->doing);
         return SS_EXIT_FOUND;
     }
+
+    bool reading = shared && shared->reading;
     if (sandbox->max_megabytes > 0) {
         ss_complain("%s: %s crashed with at most %g MB of memory (--max-memory)", sandbox->file,
                     reading ? "the HDF5 library" : "the program", sandbox->max_megabytes);
@@ -177,44 +159,6 @@ static int explain_crash(const ss_sandbox *sandbox, int cause)
     return SS_EXIT_RESOURCES;
 }
 
-static int judge(const ss_sandbox *sandbox, int status)
-{
-    if (WIFEXITED(status)) return WEXITSTATUS(status);
-    int cause = WTERMSIG(status);
-    if (time_is_over && (cause == SIGTERM || cause == SIGALRM)) {
-        ss_complain("%s: stopped after %g s (--max-time)", sandbox->file, sandbox->max_seconds);
-        return SS_EXIT_RESOURCES;
-    }
-    if (is_crash(cause)) return explain_crash(sandbox, cause);
-    if (stop_signal) die_of(stop_signal);
-    if (cause == SIGKILL)
-        ss_complain("%s: the process was killed, probably for lack of memory", sandbox->file);
-    else
-        ss_complain("%s: the process was ended by signal %d (%s)", sandbox->file, cause, strsignal(cause));
-    return SS_EXIT_RESOURCES;
-}
-
-static int wait_for(const ss_sandbox *sandbox, pid_t child)
-{
-    int status;
-    while (waitpid(child, &status, 0) < 0)
-        if (errno != EINTR) return SS_EXIT_RESOURCES;
-    return judge(sandbox, status);
-}
-
-static int work_as_child(const ss_sandbox *sandbox, int (*work)(const ss_command *),
-                         const ss_command *command)
-{
-    set_handlers(note_stop);
-    handle_user_signals(SIG_DFL);
-    hold_signals(SIG_UNBLOCK);
-    ss_dataset_set_reading_flag(shared ? &shared->reading : NULL);
-#ifdef __linux__
-    prctl(PR_SET_PDEATHSIG, SIGKILL); // no one is left to hear the result
-#endif
-    return work_and_finish(sandbox, work, command);
-}
-
 int ss_sandbox_run(const ss_sandbox *sandbox, int (*work)(const ss_command *), const ss_command *command)
 {
     const char *off = getenv("SS_NO_SANDBOX");
@@ -222,20 +166,56 @@ int ss_sandbox_run(const ss_sandbox *sandbox, int (*work)(const ss_command *), c
         set_handlers(note_stop);
         return work_and_finish(sandbox, work, command);
     }
+
     void *page = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (page != MAP_FAILED) shared = page;
     set_handlers(pass_on);
     handle_user_signals(hand_over);
     hold_signals(SIG_BLOCK); // until child_pid is known
     pid_t child = fork();
-    // _exit: without HDF5's clean-up at exit, which a damaged file may break as well
-    if (child == 0) _exit(work_as_child(sandbox, work, command));
+    if (child == 0) {
+        set_handlers(note_stop);
+        handle_user_signals(SIG_DFL);
+        hold_signals(SIG_UNBLOCK);
+        ss_dataset_set_reading_flag(shared ? &shared->reading : NULL);
+#ifdef __linux__
+        prctl(PR_SET_PDEATHSIG, SIGKILL); // no one is left to hear the result
+#endif
+        // _exit: without HDF5's clean-up at exit, which a damaged file may break as well
+        _exit(work_and_finish(sandbox, work, command));
+    }
     child_pid = child;
     hold_signals(SIG_UNBLOCK);
-    if (child > 0) limit_time(sandbox->max_seconds);
     if (child < 0) {
         ss_complain("stickslip: cannot start a process: %s", strerror(errno));
         return SS_EXIT_RESOURCES;
     }
-    return wait_for(sandbox, child);
+
+    if (sandbox->max_seconds > 0) {
+        struct sigaction action = {.sa_handler = end_child, .sa_flags = SA_RESTART};
+        sigemptyset(&action.sa_mask);
+        sigaction(SIGALRM, &action, NULL);
+        double whole = floor(sandbox->max_seconds), rest = sandbox->max_seconds - whole;
+        struct itimerval timer = {.it_value = {(time_t)whole, (suseconds_t)(1e6 * rest) + 1}};
+        setitimer(ITIMER_REAL, &timer, NULL);
+    }
+    int status;
+    while (waitpid(child, &status, 0) < 0)
+        if (errno != EINTR) return SS_EXIT_RESOURCES;
+    if (WIFEXITED(status)) return WEXITSTATUS(status);
+
+    // The child died: by the time limit, by a crash, because the user wanted it, or by someone else's hand.
+    int cause = WTERMSIG(status);
+    if (time_is_over && (cause == SIGTERM || cause == SIGALRM)) {
+        ss_complain("%s: stopped after %g s (--max-time)", sandbox->file, sandbox->max_seconds);
+        return SS_EXIT_RESOURCES;
+    }
+    if (cause == SIGSEGV || cause == SIGBUS || cause == SIGABRT || cause == SIGFPE || cause == SIGILL)
+        return explain_crash(sandbox, cause);
+    if (stop_signal) die_of(stop_signal);
+    if (cause == SIGKILL)
+        ss_complain("%s: the process was killed, probably for lack of memory", sandbox->file);
+    else
+        ss_complain("%s: the process was ended by signal %d (%s)", sandbox->file, cause, strsignal(cause));
+    return SS_EXIT_RESOURCES;
 }

@@ -6,7 +6,7 @@
 
 #include <stickslip/stickslip.h>
 
-#include "cli/output.h"
+#include "cli/terminal/output.h"
 
 /* Exit codes beside those of ss_error_exit_code. */
 #define SS_EXIT_DONE 0
@@ -26,6 +26,12 @@ typedef struct ss_option_group {
     const ss_option *table; /* NULL ends the list of groups */
     size_t offset;          /* of the part, in the verb's struct */
 } ss_option_group;
+
+/* How a row of such a table begins: {SS_FLAG(TEXT, judge_options, frame), .help = ...} is --frame, stored in
+ * the field of that name; SS_FLAG_AS names it otherwise. */
+#define SS_FLAG(kind, holder, field) SS_FLAG_AS(#field, kind, holder, field)
+#define SS_FLAG_AS(title, kind, holder, field) \
+    .name = title, .type = SS_OPTION_##kind, .offset = offsetof(holder, field)
 
 extern const ss_option ss_common_option_table[];
 /* Ends every list of groups. */

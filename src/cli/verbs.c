@@ -16,15 +16,9 @@ const ss_verb *const ss_verbs[] = {
     NULL};
 
 const ss_option ss_common_option_table[] = {
-    {.name = "quiet",
-     .type = SS_OPTION_BOOL,
-     .offset = offsetof(ss_common_options, quiet),
-     .help = "Print only errors to standard error: no progress, no notes.",
-     .letter = 'q'},
-    {.name = "help",
-     .type = SS_OPTION_BOOL,
-     .offset = offsetof(ss_common_options, help),
-     .help = "Explain the verb and its options, then exit.",
+    {SS_FLAG(BOOL, ss_common_options, quiet),
+     .help = "Print only errors to standard error: no progress, no notes.", .letter = 'q'},
+    {SS_FLAG(BOOL, ss_common_options, help), .help = "Explain the verb and its options, then exit.",
      .letter = 'h'},
     {0}};
 

@@ -68,28 +68,23 @@ struct ss_solver_command {
 
 /* ---- its standard error --------------------------------------------------------------------------- */
 
-static void hear(ss_solver_command *c, const char *bytes, size_t size)
-{
-    for (size_t i = 0; i < size; i++) {
-        if (bytes[i] == '\n' || bytes[i] == '\r') {
-            c->line_ended = true;
-            continue;
-        }
-        if (c->line_ended) c->last_length = 0;
-        c->line_ended = false;
-        bool printable = (unsigned char)bytes[i] >= ' ' && bytes[i] != 0x7f;
-        if (c->last_length < sizeof c->last - 1) c->last[c->last_length++] = printable ? bytes[i] : ' ';
-    }
-    c->last[c->last_length] = '\0';
-}
-
-/* False when it has closed it. */
+/* Keeps the last line. False when it has closed it. */
 static bool drain_errors(ss_solver_command *c)
 {
     char bytes[4096];
     ssize_t got;
     while ((got = read(c->errors, bytes, sizeof bytes)) > 0) {
-        hear(c, bytes, (size_t)got);
+        for (ssize_t i = 0; i < got; i++) {
+            if (bytes[i] == '\n' || bytes[i] == '\r') {
+                c->line_ended = true;
+                continue;
+            }
+            if (c->line_ended) c->last_length = 0;
+            c->line_ended = false;
+            bool printable = (unsigned char)bytes[i] >= ' ' && bytes[i] != 0x7f;
+            if (c->last_length < sizeof c->last - 1) c->last[c->last_length++] = printable ? bytes[i] : ' ';
+        }
+        c->last[c->last_length] = '\0';
         if (got < (ssize_t)sizeof bytes) break; // one that never stops talking must not keep us here
     }
     return got != 0;
@@ -211,15 +206,6 @@ typedef struct patience {
     double until;
 } patience;
 
-static bool is_over(patience *p)
-{
-    double now = ss_clock_seconds();
-    const struct ss_run_state *state = p->run ? p->run->state : NULL;
-    bool stop = p->counts ? ss_run_late(p->run) : state && state->cancel && *state->cancel;
-    if (stop && now + stop_patience < p->until) p->until = now + stop_patience;
-    return now >= p->until;
-}
-
 /* Waits until its output can be read or its input written; its standard error is read meanwhile. */
 static ending wait_for(ss_solver_command *c, patience *p, bool writing)
 {
@@ -233,7 +219,13 @@ static ending wait_for(ss_solver_command *c, patience *p, bool writing)
         if (ready > 0 && writing && ears[0].revents & POLLIN) return SPOKE;
         if (ready > 0 && writing && ears[2].revents) return ears[2].revents & POLLOUT ? FINE : CLOSED;
         if (ready > 0 && !writing && ears[0].revents) return FINE; // or its end
-        if (is_over(p)) return LATE;
+
+        // Once the run is to stop, there is only a moment left.
+        double now = ss_clock_seconds();
+        const struct ss_run_state *state = p->run ? p->run->state : NULL;
+        bool stop = p->counts ? ss_run_late(p->run) : state && state->cancel && *state->cancel;
+        if (stop && now + stop_patience < p->until) p->until = now + stop_patience;
+        if (now >= p->until) return LATE;
     }
 }
 
@@ -338,14 +330,6 @@ static void begin(message *m, const char *type, size_t payload)
 
 /* ---- what can go wrong ---------------------------------------------------------------------------- */
 
-static void describe_end(int status, char *text, size_t size)
-{
-    if (WIFSIGNALED(status))
-        snprintf(text, size, "ended by signal %d (%s)", WTERMSIG(status), strsignal(WTERMSIG(status)));
-    else
-        snprintf(text, size, "ended with exit code %d", WEXITSTATUS(status));
-}
-
 /* The process is ended; a status for the run, with the reason. */
 static ss_status SS_PRINTF(4, 5)
     give_up(ss_solver_command *c, ss_run *run, ending how, const char *format, ...)
@@ -361,7 +345,11 @@ static ss_status SS_PRINTF(4, 5)
         ss_run_note(run, "%s: killed, it did not stop", c->name);
         return ss_run_status(run);
     }
-    if (how == CLOSED) describe_end(status, ended, sizeof ended);
+    if (how == CLOSED && WIFSIGNALED(status))
+        snprintf(ended, sizeof ended, "ended by signal %d (%s)", WTERMSIG(status),
+                 strsignal(WTERMSIG(status)));
+    else if (how == CLOSED)
+        snprintf(ended, sizeof ended, "ended with exit code %d", WEXITSTATUS(status));
     return ss_run_fail(run, "%s: %s%s%s%s%s", c->name, ended, *ended ? " " : "", what, *c->last ? ": " : "",
                        c->last);
 }
@@ -463,24 +451,6 @@ static ss_status greet(ss_solver_command *c, ss_run *run)
 
 /* ---- a problem ------------------------------------------------------------------------------------ */
 
-static void put_matrix(message *m, const ss_sparse *rows, int form)
-{
-    int n = rows->cols, entries = rows->start[n];
-    if (form == FORM_ROWS) {
-        put_ints(m, rows->start, n + 1);
-        put_ints(m, rows->row, entries);
-        put_reals(m, rows->value, entries);
-        return;
-    }
-    double *dense = (double *)(void *)(m->bytes + m->size);
-    memset(dense, 0, (size_t)n * (size_t)n * WORD);
-    for (int i = 0; i < n; i++) {
-        for (int k = rows->start[i]; k < rows->start[i + 1]; k++)
-            dense[(size_t)i * (size_t)n + (size_t)rows->row[k]] = rows->value[k];
-    }
-    m->size += (size_t)n * (size_t)n * WORD;
-}
-
 /* rows: A' by columns, that is, A by rows. In the memory of the run; NULL bytes without memory. */
 static message write_problem(const ss_solver_command *c, const ss_problem *problem, const ss_sparse *rows,
                              const command_options *set, const ss_run *run, const double *x)
@@ -494,6 +464,8 @@ static message write_problem(const ss_solver_command *c, const ss_problem *probl
         text_size(options);
     message m = {.bytes = ss_arena_take(run->arena, HEAD + payload, 1, "message of a problem")};
     if (!m.bytes) return m;
+
+    // The order of docs/pipe.md.
     begin(&m, "PROBLEM", payload);
     put_int(&m, n);
     put_int(&m, problem->block_count);
@@ -509,13 +481,26 @@ static message write_problem(const ss_solver_command *c, const ss_problem *probl
     put_ints(&m, problem->partner, n);
     put_reals(&m, problem->factor, n);
     put_reals(&m, x, n);
+
     for (int k = 0; k < problem->block_count; k++) {
         const ss_block *block = &problem->blocks[k];
         put_int(&m, block->law), put_int(&m, block->first), put_int(&m, block->size);
         put_real(&m, block->mu), put_real(&m, block->mu_rolling);
         put_int(&m, block->contact), put_int(&m, block->constraint);
     }
-    put_matrix(&m, rows, c->form);
+
+    if (c->form == FORM_ROWS) {
+        put_ints(&m, rows->start, n + 1);
+        put_ints(&m, rows->row, entries);
+        put_reals(&m, rows->value, entries);
+    } else {
+        double *dense = (double *)(void *)(m.bytes + m.size);
+        memset(dense, 0, size * size * WORD);
+        for (int i = 0; i < n; i++)
+            for (int k = rows->start[i]; k < rows->start[i + 1]; k++)
+                dense[(size_t)i * size + (size_t)rows->row[k]] = rows->value[k];
+        m.size += size * size * WORD;
+    }
     put_text(&m, options);
     return m;
 }
@@ -541,20 +526,6 @@ static ss_status send_problem(ss_solver_command *c, patience *p, const ss_proble
 
 /* ---- iterates ------------------------------------------------------------------------------------- */
 
-static ss_status status_of(int64_t said)
-{
-    switch (said) {
-    case SS_CONVERGED:
-    case SS_MAX_ITERATIONS:
-    case SS_STALLED:
-    case SS_RAY:
-    case SS_NOT_APPLICABLE:
-        return (ss_status)said;
-    default:
-        return SS_FAILED;
-    }
-}
-
 /* After it was told to stop, or on its own. last: room for n numbers. */
 static ss_status receive_done(ss_solver_command *c, patience *p, uint64_t size, bool stopped, int n,
                               double *last, double *x)
@@ -573,7 +544,11 @@ static ss_status receive_done(ss_solver_command *c, patience *p, uint64_t size, 
     if (!good) return give_up(c, p->run, FINE, "sent a DONE with a text of an impossible length");
     if (stopped) return ss_run_status(p->run);
     if (n) memcpy(x, last, WORD * (size_t)n);
-    ss_status status = status_of(said);
+
+    // What only the driver can say, such as "time limit", counts as a failure.
+    bool may_say = said == SS_CONVERGED || said == SS_MAX_ITERATIONS || said == SS_STALLED ||
+                   said == SS_RAY || said == SS_NOT_APPLICABLE;
+    ss_status status = may_say ? (ss_status)said : SS_FAILED;
     if (*text && (status == SS_FAILED || status == SS_NOT_APPLICABLE))
         ss_run_fail(p->run, "%s: %s", c->name, text);
     else if (*text)
@@ -709,25 +684,22 @@ static char *make_version(const char *command)
     return ss_text_copy(text);
 }
 
-/* Then the shell can become it, and there is one process to watch instead of two. */
-static bool is_one_program(const char *command)
-{
-    const char *word = command + strspn(command, blanks);
-    size_t length = strcspn(word, blanks);
-    return !strpbrk(command, ";&|<>()`$\n") && !memchr(word, '=', length);
-}
-
 ss_solver_command *ss_solver_command_open(const char *text, ss_error *err)
 {
     ss_solver_command *c = ss_allocate(1, sizeof *c);
     ss_text label = {0};
     bool good = c && read_names(c, text);
+
     if (good) {
         ss_text_appendf(&label, "command:%s=%s", c->name, c->command);
         c->label = ss_text_copy(ss_text_get(&label));
         c->version = make_version(c->command);
+
+        // One program without variables: the shell can become it, and there is one process to watch, not two.
+        const char *word = c->command + strspn(c->command, blanks);
+        bool is_one = !strpbrk(c->command, ";&|<>()`$\n") && !memchr(word, '=', strcspn(word, blanks));
         ss_text_clear(&label);
-        ss_text_appendf(&label, "%s%s", is_one_program(c->command) ? "exec " : "", c->command);
+        ss_text_appendf(&label, "%s%s", is_one ? "exec " : "", c->command);
         c->script = ss_text_copy(ss_text_get(&label));
         good = !label.out_of_memory && c->label && c->version && c->script;
     }

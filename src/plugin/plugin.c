@@ -107,72 +107,55 @@ static bool check_abi(const char *origin, const char *what, int abi, ss_error *e
 }
 
 /* Names are file names, HDF5 groups and words on a command line. */
-static bool is_name(const char *name)
-{
-    static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.";
-    size_t length = strnlen(name, 65);
-    return length > 0 && length <= 64 && strspn(name, allowed) == length && name[0] != '.' && name[0] != '-';
-}
-
 static bool check_name(const char *origin, const ss_extension *e, int kind, int index, ss_error *err)
 {
+    static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.";
     const char *name = name_of(kind, item_at(e, kind, index)), *word = kind_names[kind];
-    if (!name || !is_name(name))
+    size_t length = name ? strnlen(name, 65) : 0;
+    if (length == 0 || length > 64 || strspn(name, allowed) != length || name[0] == '.' || name[0] == '-')
         return fail(origin, err, "%s %d has no valid name: expected letters, digits, '-', '_' and '.'", word,
                     index);
+
+    // Nothing else of its kind has it.
     const void *other = find(kind, name);
     if (other)
         return fail(origin, err, "%s name '%s' is already used by %s; choose another one", word, name,
                     ss_is_registered((ss_registered_kind)kind, other) ? "another plug-in" : "the library");
-    for (int i = 0; i < index; i++) {
+    for (int i = 0; i < index; i++)
         if (strcmp(name_of(kind, item_at(e, kind, i)), name) == 0)
             return fail(origin, err, "%s name '%s' is used twice", word, name);
-    }
     return true;
-}
-
-static const char *lack_of_solver(const ss_solver *solver)
-{
-    return !solver->solve                                 ? "solve function"
-           : !solver->laws                                ? "laws that it accepts"
-           : !solver->summary                             ? "summary"
-           : solver->options && solver->options_size == 0 ? "options_size"
-                                                          : NULL;
-}
-
-static const char *lack_of_formulation(const ss_formulation *formulation)
-{
-    return !formulation->contact && !formulation->assemble       ? "function contact or assemble"
-           : formulation->contact && formulation->assemble       ? "choice between contact and assemble"
-           : formulation->assemble && !formulation->recover      ? "function recover"
-           : formulation->model                                  ? "model of its own: that must be NULL"
-           : !formulation->laws                                  ? "laws"
-           : !formulation->summary                               ? "summary"
-           : !formulation->options                               ? "options (at least ss_step_option_table)"
-           : formulation->options_size < sizeof(ss_step_options) ? "options that begin with ss_step_options"
-           : !ss_options_find(formulation->options, "gap_term") ||
-                   !ss_options_find(formulation->options, "joint_term")
-               ? "options that begin with SS_STEP_OPTION_ROWS"
-               : NULL;
-}
-
-static const char *lack_of_hook(const ss_hook *hook)
-{
-    for (int stage = 0; stage < SS_STAGE_COUNT; stage++)
-        if (hook->at[stage]) return NULL;
-    return "function";
 }
 
 /* What is missing; NULL: nothing. */
 static const char *lack_of(int kind, const void *item)
 {
+    const ss_solver *solver = item;
+    const ss_formulation *formulation = item;
     const ss_metric *metric = item;
     const ss_scene *scene = item;
+    const ss_hook *hook = item;
     switch ((ss_registered_kind)kind) {
     case SS_REGISTERED_SOLVERS:
-        return lack_of_solver(item);
+        return !solver->solve                                 ? "solve function"
+               : !solver->laws                                ? "laws that it accepts"
+               : !solver->summary                             ? "summary"
+               : solver->options && solver->options_size == 0 ? "options_size"
+                                                              : NULL;
     case SS_REGISTERED_FORMULATIONS:
-        return lack_of_formulation(item);
+        return !formulation->contact && !formulation->assemble  ? "function contact or assemble"
+               : formulation->contact && formulation->assemble  ? "choice between contact and assemble"
+               : formulation->assemble && !formulation->recover ? "function recover"
+               : formulation->model                             ? "model of its own: that must be NULL"
+               : !formulation->laws                             ? "laws"
+               : !formulation->summary                          ? "summary"
+               : !formulation->options                          ? "options (at least ss_step_option_table)"
+               : formulation->options_size < sizeof(ss_step_options)
+                   ? "options that begin with ss_step_options"
+               : !ss_options_find(formulation->options, "gap_term") ||
+                       !ss_options_find(formulation->options, "joint_term")
+                   ? "options that begin with SS_STEP_OPTION_ROWS"
+                   : NULL;
     case SS_REGISTERED_METRICS:
         return !metric->measure   ? "measure function"
                : !metric->unit    ? "unit"
@@ -185,40 +168,40 @@ static const char *lack_of(int kind, const void *item)
                : scene->parameters && scene->parameters_size == 0 ? "parameters_size"
                                                                   : NULL;
     case SS_REGISTERED_HOOKS:
-        return lack_of_hook(item);
+        for (int stage = 0; stage < SS_STAGE_COUNT; stage++)
+            if (hook->at[stage]) return NULL;
+        return "function";
     case SS_REGISTERED_KINDS:
         break;
     }
     return NULL;
 }
 
-static bool check_list(const char *origin, const ss_extension *e, int kind, int *count, ss_error *err)
-{
-    int most = SS_REGISTERED_MOST - ss_registered_count((ss_registered_kind)kind), index = 0;
-    for (const void *item; (item = item_at(e, kind, index)); index++) {
-        char what[40];
-        snprintf(what, sizeof what, "%s %d", kind_names[kind], index);
-        if (index == most)
-            return fail(origin, err, "more than %d %ss, counting those of other plug-ins; must end with NULL",
-                        SS_REGISTERED_MOST, kind_names[kind]);
-        if (kind == SS_REGISTERED_SOLVERS && !check_abi(origin, what, ((const ss_solver *)item)->abi, err))
-            return false;
-        if (!check_name(origin, e, kind, index, err)) return false;
-        const char *lack = lack_of(kind, item);
-        if (lack) return fail(origin, err, "%s %s has no %s", kind_names[kind], name_of(kind, item), lack);
-    }
-    *count += index;
-    return true;
-}
-
 static bool check(const char *origin, const ss_extension *e, ss_error *err)
 {
-    int count = 0;
     if (!check_abi(origin, "ss_plugin", e->abi, err)) return false;
     for (int i = 0; i < extension_count; i++)
         if (extensions[i] == e) return fail(origin, err, "is registered already");
-    for (int kind = 0; kind < SS_REGISTERED_KINDS; kind++)
-        if (!check_list(origin, e, kind, &count, err)) return false;
+
+    int count = 0;
+    for (int kind = 0; kind < SS_REGISTERED_KINDS; kind++) {
+        const char *word = kind_names[kind];
+        int most = SS_REGISTERED_MOST - ss_registered_count((ss_registered_kind)kind), index = 0;
+        for (const void *item; (item = item_at(e, kind, index)); index++, count++) {
+            char what[40];
+            snprintf(what, sizeof what, "%s %d", word, index);
+            if (index == most)
+                return fail(origin, err,
+                            "more than %d %ss, counting those of other plug-ins; must end with NULL",
+                            SS_REGISTERED_MOST, word);
+            if (kind == SS_REGISTERED_SOLVERS &&
+                !check_abi(origin, what, ((const ss_solver *)item)->abi, err))
+                return false;
+            if (!check_name(origin, e, kind, index, err)) return false;
+            const char *lack = lack_of(kind, item);
+            if (lack) return fail(origin, err, "%s %s has no %s", word, name_of(kind, item), lack);
+        }
+    }
     if (count == 0) return fail(origin, err, "brings nothing: every list is empty");
     return extension_count < MOST_EXTENSIONS || fail(origin, err, "more than %d plug-ins", MOST_EXTENSIONS);
 }
@@ -261,42 +244,32 @@ void ss_unregister(const ss_extension *extension)
     pthread_mutex_unlock(&lock);
 }
 
-static bool brings(const ss_extension *e, const void *wanted)
-{
-    for (int kind = 0; kind < SS_REGISTERED_KINDS; kind++) {
-        const void *item;
-        for (int i = 0; (item = item_at(e, kind, i)); i++)
-            if (item == wanted) return true;
-    }
-    return false;
-}
-
 const ss_extension *ss_extension_of(const void *item)
 {
     const ss_extension *found = NULL;
     pthread_mutex_lock(&lock);
-    for (int i = 0; !found && i < extension_count; i++)
-        if (brings(extensions[i], item)) found = extensions[i];
+    for (int e = 0; !found && e < extension_count; e++)
+        for (int kind = 0; !found && kind < SS_REGISTERED_KINDS; kind++) {
+            const void *other;
+            for (int i = 0; !found && (other = item_at(extensions[e], kind, i)); i++)
+                if (other == item) found = extensions[e];
+        }
     pthread_mutex_unlock(&lock);
     return found;
 }
 
 /* ---- shared objects --------------------------------------------------------------------------------- */
 
-/* dlopen would search the system's directories for a name without a slash. */
-static void *open_object(const char *path, ss_error *err)
+ss_plugin_file *ss_plugin_open(const char *path, ss_error *err)
 {
+    // dlopen would search the system's directories for a name without a slash.
     char here[1024];
     snprintf(here, sizeof here, "./%s", path);
     void *object = dlopen(strchr(path, '/') ? path : here, RTLD_NOW | RTLD_LOCAL);
-    if (!object) ss_fail(err, SS_ERROR_INPUT, "%s: cannot be loaded as a plug-in: %s", path, dlerror());
-    return object;
-}
-
-ss_plugin_file *ss_plugin_open(const char *path, ss_error *err)
-{
-    void *object = open_object(path, err);
-    if (!object) return NULL;
+    if (!object) {
+        ss_fail(err, SS_ERROR_INPUT, "%s: cannot be loaded as a plug-in: %s", path, dlerror());
+        return NULL;
+    }
     const ss_extension *extension = dlsym(object, "ss_plugin");
     ss_plugin_file *file = ss_allocate(1, sizeof *file);
     bool good = extension || fail(path, err, "not a plug-in: it does not export ss_plugin, see plugin.h");

@@ -18,29 +18,14 @@ static bool blame(ss_request_fault *fault, const char *member, const char *item,
 
 /* ---- options of solver and formulation ----------------------------------------------------------- */
 
-/* Sets the options of a list, "omega=1.3 sweep=symmetric", which is cut up: options that are texts point into
- * it from then on. */
-static bool assign_all(const char *member, const char *owner, const ss_option *table, char *list,
-                       void *options, ss_request_fault *fault, ss_error *err)
-{
-    static const char blanks[] = " \t\n";
-    for (char *at = list + strspn(list, blanks), *next; *at; at = next + strspn(next, blanks)) {
-        size_t length = strcspn(at, blanks);
-        next = at + length;
-        if (*next) *next++ = '\0';
-        if (!ss_options_assign(table, options, at, err)) {
-            ss_fail_in(err, "%s", owner);
-            return blame(fault, member, at, length);
-        }
-    }
-    return true;
-}
-
-/* The option struct of a solver or formulation: defaults, then what the user says. */
+/* The option struct of a solver or formulation: defaults, then what the user says in a list, "omega=1.3
+ * sweep=symmetric". */
 static void *make_options(const char *member, const char *owner, const ss_option *table, size_t size,
                           const char *list, ss_request_fault *fault, ss_error *err)
 {
-    // the texts live behind the struct
+    static const char blanks[] = " \t\n";
+
+    // A copy of the list lives behind the struct and is cut up: options that are texts point into it.
     char *options = ss_allocate(1, size + (list ? strlen(list) : 0) + 1), *texts = options + size;
     if (!options) {
         ss_fail(err, SS_ERROR_RESOURCES, "out of memory for options");
@@ -48,9 +33,17 @@ static void *make_options(const char *member, const char *owner, const ss_option
     }
     ss_options_defaults(table, options);
     if (list) strcpy(texts, list);
-    if (assign_all(member, owner, table, texts, options, fault, err)) return options;
-    ss_release(options);
-    return NULL;
+    for (char *at = texts + strspn(texts, blanks), *next; *at; at = next + strspn(next, blanks)) {
+        size_t length = strcspn(at, blanks);
+        next = at + length;
+        if (*next) *next++ = '\0';
+        if (ss_options_assign(table, options, at, err)) continue;
+        ss_fail_in(err, "%s", owner);
+        blame(fault, member, at, length);
+        ss_release(options);
+        return NULL;
+    }
+    return options;
 }
 
 void ss_option_list_join(const ss_option_list *list, ss_text *text)
@@ -60,38 +53,32 @@ void ss_option_list_join(const ss_option_list *list, ss_text *text)
 
 /* ---- rules --------------------------------------------------------------------------------------- */
 
-static bool is_gauge(const char *name, size_t length)
-{
-    for (int g = 0; g < SS_GAUGE_COUNT; g++) {
-        const char *gauge = ss_gauge_name((ss_gauge)g);
-        if (strlen(gauge) == length && strncmp(gauge, name, length) == 0) return true;
-    }
-    return false;
-}
-
-static bool fail_rule(const char *text, const char *name, ss_error *err)
-{
-    ss_nearest nearest = ss_nearest_start(name);
-    for (int i = 0; i < ss_metric_count(); i++) ss_nearest_offer(&nearest, ss_metric_at(i)->name);
-    if (nearest.best && strchr(text, '<'))
-        return ss_fail(err, SS_ERROR_USAGE, "invalid stop rule \"%s\": unknown metric '%s'; did you mean %s?",
-                       text, name, nearest.best);
-    return ss_fail(err, SS_ERROR_USAGE, "invalid stop rule \"%s\": expected METRIC<VALUE or none", text);
-}
-
 /* Gauges are left to the driver, which measures them at every iteration. */
 static bool parse_stop(const char *text, ss_stop_rule *stop, ss_metric_rule *rule, ss_error *err)
 {
     char name[64];
     size_t length = strcspn(text, "<");
     rule->metric = -1;
-    if (strcmp(text, "none") == 0 || (text[length] && is_gauge(text, length)))
-        return ss_stop_rule_parse(text, stop, err);
+    bool is_gauge = false;
+    for (int g = 0; g < SS_GAUGE_COUNT; g++) {
+        const char *gauge = ss_gauge_name((ss_gauge)g);
+        is_gauge |= strlen(gauge) == length && strncmp(gauge, text, length) == 0;
+    }
+    if (strcmp(text, "none") == 0 || (text[length] && is_gauge)) return ss_stop_rule_parse(text, stop, err);
 
+    // METRIC<VALUE
     *stop = (ss_stop_rule){0};
     snprintf(name, sizeof name, "%.*s", (int)length, text);
     int metric = text[length] ? ss_metric_index(name) : -1;
-    if (metric < 0) return fail_rule(text, name, err);
+    if (metric < 0) {
+        ss_nearest nearest = ss_nearest_start(name);
+        for (int i = 0; i < ss_metric_count(); i++) ss_nearest_offer(&nearest, ss_metric_at(i)->name);
+        if (nearest.best && text[length])
+            return ss_fail(err, SS_ERROR_USAGE,
+                           "invalid stop rule \"%s\": unknown metric '%s'; did you mean %s?", text, name,
+                           nearest.best);
+        return ss_fail(err, SS_ERROR_USAGE, "invalid stop rule \"%s\": expected METRIC<VALUE or none", text);
+    }
     if (!ss_number_read(text + length + 1, &rule->below) || !(rule->below > 0.0))
         return ss_fail(err, SS_ERROR_USAGE, "invalid stop rule \"%s\": expected a positive number after <",
                        text);
@@ -106,21 +93,6 @@ bool ss_method_check_stop(const char *text, ss_error *err)
     return parse_stop(text, &stop, &rule, err);
 }
 
-static bool read_rules(const ss_request *request, ss_method *method, ss_request_fault *fault, ss_error *err)
-{
-    const char *stop = request->stop ? request->stop : "natural_map<1e-8";
-    method->run = (ss_run_options){.max_iterations = request->iterations == 0  ? 10000
-                                                     : request->iterations > 0 ? request->iterations
-                                                                               : 0,
-                                   .time_limit = request->time_limit,
-                                   .seed = request->seed,
-                                   .history = request->history,
-                                   .explain = request->explain};
-    if (!parse_stop(stop, &method->run.stop, &method->rule, err)) return blame(fault, "stop", "", 0);
-    if (!ss_keep_rule_parse(request->keep, &method->run.keep, err)) return blame(fault, "keep", "", 0);
-    return true;
-}
-
 /* ---- all of it ----------------------------------------------------------------------------------- */
 
 static const ss_solver *choose_solver(const ss_solver *own, const char *name, ss_error *err)
@@ -128,43 +100,48 @@ static const ss_solver *choose_solver(const ss_solver *own, const char *name, ss
     return own ? own : ss_solver_named(name, err);
 }
 
-static bool choose(const ss_request *request, ss_method *method, ss_request_fault *fault, ss_error *err)
+/* What it leaves behind when it fails is freed by the caller. */
+static bool prepare(const ss_request *request, ss_method *method, ss_request_fault *fault, ss_error *err)
 {
-    method->solver = choose_solver(request->own_solver, request->solver ? request->solver : "auto", err);
-    if (!method->solver) return false;
-    method->formulation = ss_formulation_named(request->formulation ? request->formulation : "cone", err);
-    if (!method->formulation) return false;
-    if (!request->reference && !request->own_reference) return true;
-    method->reference = choose_solver(request->own_reference, request->reference, err);
-    return method->reference || blame(fault, "reference", "", 0);
-}
+    const ss_solver *solver =
+        choose_solver(request->own_solver, request->solver ? request->solver : "auto", err);
+    if (!solver) return false;
+    const ss_formulation *formulation =
+        ss_formulation_named(request->formulation ? request->formulation : "cone", err);
+    if (!formulation) return false;
+    method->solver = solver;
+    method->formulation = formulation;
+    if (request->reference || request->own_reference) {
+        method->reference = choose_solver(request->own_reference, request->reference, err);
+        if (!method->reference) return blame(fault, "reference", "", 0);
+    }
 
-static bool set_options(const ss_request *request, ss_method *method, ss_request_fault *fault, ss_error *err)
-{
-    const ss_solver *solver = method->solver;
-    const ss_formulation *formulation = method->formulation;
     method->solver_options =
         make_options("set", solver->name, solver->options, solver->options_size, request->set, fault, err);
     if (!method->solver_options) return false;
     method->formulation_options = make_options("with", formulation->name, formulation->options,
                                                formulation->options_size, request->with, fault, err);
-    return method->formulation_options != NULL;
-}
+    if (!method->formulation_options) return false;
 
-static bool choose_peg(const ss_request *request, ss_method *method, ss_request_fault *fault, ss_error *err)
-{
-    if (ss_peg_mode_find(request->peg ? request->peg : "select", &method->peg, err)) return true;
-    if (fault) *fault = (ss_request_fault){.member = "peg"};
-    return false;
+    // In a request 0 iterations are the usual number, and a negative number is none.
+    int iterations = request->iterations == 0 ? 10000 : request->iterations > 0 ? request->iterations : 0;
+    method->run = (ss_run_options){.max_iterations = iterations,
+                                   .time_limit = request->time_limit,
+                                   .seed = request->seed,
+                                   .history = request->history,
+                                   .explain = request->explain};
+    const char *stop = request->stop ? request->stop : "natural_map<1e-8";
+    if (!parse_stop(stop, &method->run.stop, &method->rule, err)) return blame(fault, "stop", "", 0);
+    if (!ss_keep_rule_parse(request->keep, &method->run.keep, err)) return blame(fault, "keep", "", 0);
+    return ss_peg_mode_find(request->peg ? request->peg : "select", &method->peg, err) ||
+           blame(fault, "peg", "", 0);
 }
 
 bool ss_method_prepare(const ss_request *request, ss_method *method, ss_request_fault *fault, ss_error *err)
 {
     *method = (ss_method){0};
     if (fault) *fault = (ss_request_fault){0};
-    if (choose(request, method, fault, err) && set_options(request, method, fault, err) &&
-        read_rules(request, method, fault, err) && choose_peg(request, method, fault, err))
-        return true;
+    if (prepare(request, method, fault, err)) return true;
     ss_method_free(method);
     return false;
 }
@@ -178,17 +155,9 @@ void ss_method_free(ss_method *method)
 
 /* ---- what is not as usual ------------------------------------------------------------------------ */
 
-static void add_difference(const ss_option *option, const void *options, const void *usual, ss_text *text)
-{
-    char value[256], default_value[256];
-    ss_option_print(option, options, value, sizeof value);
-    ss_option_print(option, usual, default_value, sizeof default_value);
-    if (strcmp(value, default_value) != 0)
-        ss_text_appendf(text, "%s%s=%s", text->length ? " " : "", option->name, value);
-}
-
 void ss_options_differences(const ss_option *table, const void *options, ss_text *text)
 {
+    // A struct with the defaults, as large as the table needs.
     size_t size = 0;
     for (const ss_option *option = table; option && option->name; option++) {
         size_t end = option->offset + sizeof(ss_option_list); // the largest kind of field
@@ -197,8 +166,14 @@ void ss_options_differences(const ss_option *table, const void *options, ss_text
     void *usual = ss_allocate(1, size);
     if (!usual) text->out_of_memory = true;
     if (usual && size) ss_options_defaults(table, usual);
-    for (const ss_option *option = table; usual && option && option->name; option++)
-        add_difference(option, options, usual, text);
+
+    for (const ss_option *option = table; usual && option && option->name; option++) {
+        char value[256], default_value[256];
+        ss_option_print(option, options, value, sizeof value);
+        ss_option_print(option, usual, default_value, sizeof default_value);
+        if (strcmp(value, default_value) != 0)
+            ss_text_appendf(text, "%s%s=%s", text->length ? " " : "", option->name, value);
+    }
     ss_release(usual);
 }
 

@@ -62,6 +62,7 @@ ss_session *ss_session_open(const ss_request *request, ss_request_fault *fault, 
         good = session->arena &&
                (session->metrics || ss_fail(err, SS_ERROR_RESOURCES, "out of memory for metrics"));
     }
+
     if (good) return session;
     ss_session_destroy(session);
     return NULL;
@@ -274,8 +275,10 @@ bool ss_session_run(ss_session *session, ss_error *err)
     ss_run_options run = method->run;
     ss_stop_test test = {rule_holds, session};
     if (session->has_frame) run.scene_energy = scene_energy(ss_assembly_frame(session->assembly));
+
     // The limit is that of a whole selection: when it is over, what is left stops at once.
     if (run.time_limit > 0.0) run.time_limit = fmax(run.time_limit - session->spent, 1e-9);
+
     session->result.refusal = ss_solver_refusal(method->solver, session->problem);
     ss_solve_request request = {.solver = method->solver,
                                 .solver_options = method->solver_options,
@@ -346,28 +349,18 @@ void ss_truth_free(ss_truth *truth)
 
 /* ---- 4. judging ---------------------------------------------------------------------------------- */
 
-static void judge_nothing(ss_session *session)
-{
-    for (int i = 0; i < ss_metric_count(); i++) {
-        session->metrics[i] = (ss_metric_value){.value = NAN, .worst_contact = -1, .worst_constraint = -1};
-        session->metrics[i].why = session->result.refusal;
-    }
-    if (session->result.contact_count)
-        memset(session->contacts, 0, (size_t)session->result.contact_count * sizeof *session->contacts);
-}
-
-static void blame_reference(ss_session *session)
-{
-    static const char *const names[] = {"distance", "trust"};
-    for (int i = 0; i < 2; i++)
-        session->metrics[ss_metric_index(names[i])].why =
-            "the reference solver did not reach natural_map<1e-8";
-}
-
 bool ss_session_judge(ss_session *session, const ss_truth *truth, ss_error *err)
 {
+    ss_metric_value *metrics = session->metrics;
+
+    // Refused: there is no answer, and every metric says why.
     if (session->result.refusal) {
-        judge_nothing(session);
+        for (int i = 0; i < ss_metric_count(); i++) {
+            metrics[i] = (ss_metric_value){.value = NAN, .worst_contact = -1, .worst_constraint = -1};
+            metrics[i].why = session->result.refusal;
+        }
+        if (session->result.contact_count)
+            memset(session->contacts, 0, (size_t)session->result.contact_count * sizeof *session->contacts);
         return true;
     }
     if (session->result.peg) {
@@ -375,19 +368,22 @@ bool ss_session_judge(ss_session *session, const ss_truth *truth, ss_error *err)
                         .frame = session->peg_frame,
                         .answer = session->peg_answer,
                         .skip_exact = session->skip_exact};
-        return ss_judge(&what, session->metrics, session->contacts, err);
+        return ss_judge(&what, metrics, session->contacts, err);
     }
     if (!judge_point(session, session->x, session->skip_exact, truth ? truth->answer : NULL,
                      session->contacts, err))
         return false;
-    if (truth) {
-        if (!truth->answer) blame_reference(session);
-        session->reference = truth->result;
-        session->reference.history = (ss_history){0}; // the truth's own, which may be gone tomorrow
-        session->reference.ray = (ss_ray){0};
-        session->reference.notes = NULL;
-        session->result.reference = &session->reference;
+    if (!truth) return true;
+
+    if (!truth->answer) {
+        static const char why[] = "the reference solver did not reach natural_map<1e-8";
+        metrics[ss_metric_index("distance")].why = metrics[ss_metric_index("trust")].why = why;
     }
+    session->reference = truth->result;
+    session->reference.history = (ss_history){0}; // the truth's own, which may be gone tomorrow
+    session->reference.ray = (ss_ray){0};
+    session->reference.notes = NULL;
+    session->result.reference = &session->reference;
     return true;
 }
 
@@ -419,21 +415,19 @@ typedef struct peg_context {
     double seconds, elapsed;
 } peg_context;
 
-/* The part of a guess that an ordinary frame has use for; NULL when out of memory. */
-static ss_answer *guess_plain(const peg_context *of, const ss_frame *plain, const int *origin, ss_error *err)
-{
-    ss_answer *made = ss_answer_create(plain, of->guess->rolling_impulse != NULL, err);
-    if (made) ss_peg_gather(of->guess, origin, made);
-    return made;
-}
-
 static bool solve_plain(const ss_frame *plain, const int *origin, ss_peg_solved *how, void *context,
                         ss_error *err)
 {
     peg_context *of = context;
     ss_session *session = of->session;
-    ss_answer *guess = of->guess && origin ? guess_plain(of, plain, origin, err) : NULL;
-    if (of->guess && origin && !guess) return false;
+
+    // The part of a guess that an ordinary frame has use for.
+    ss_answer *guess = NULL;
+    if (of->guess && origin) {
+        guess = ss_answer_create(plain, of->guess->rolling_impulse != NULL, err);
+        if (!guess) return false;
+        ss_peg_gather(of->guess, origin, guess);
+    }
     bool good = ss_session_take_frame(session, plain, guess, err) && ss_session_run(session, err);
     ss_answer_destroy(guess);
     if (!good) return false;
