@@ -19,12 +19,13 @@
 extern "C" {
 #endif
 
-/* What an answer's certificate promises, from nothing to everything; each includes those before it. */
+/* What is known about an answer, from nothing to everything. ss_certify gives none, extended and higher ones;
+ * measured and agreed stand for answers that a verifier could not, or not quite, prove. */
 typedef enum ss_certificate_level {
     SS_CERTIFIED_NOT,      /* refused: `reason` says why */
     SS_CERTIFIED_MEASURED, /* metrics in double precision */
     SS_CERTIFIED_AGREED,   /* two families of methods, velocities within a stated distance */
-    SS_CERTIFIED_EXTENDED, /* residuals in double-double precision, about 32 digits */
+    SS_CERTIFIED_EXTENDED, /* the bound is proved, but larger than the tolerance: at most its square root */
     SS_CERTIFIED_BACKWARD, /* proved: the exact answer to a problem within `bound` */
     SS_CERTIFIED_FORWARD,  /* proved: the exact velocities are within `forward` of the answer's */
     SS_CERTIFIED_EXACT,    /* proved in rational numbers: the exact answer itself */
@@ -65,7 +66,11 @@ typedef struct ss_certificate {
     double velocity_error, spin_error;
     double distance; /* m/s, with level exact: of the contact velocities from the exact ones; else NaN */
     double forward;  /* J, with level forward: 1/2 |v - v_exact|^2 in the norm of M, upper bound; else NaN */
-    int contacts;    /* of the frame */
+    /* Where it comes from, as far as that is known: the method, one of another family, and the largest
+     * difference between their velocities in m/s and rad/s (NaN: none) */
+    char solver[32], second[32];
+    double agreed;
+    int contacts; /* of the frame */
     ss_certified_contact *contact;
     char reason[160]; /* why the level is not higher */
 } ss_certificate;

@@ -18,6 +18,7 @@
 #ifndef STICKSLIP_DATASET_H
 #define STICKSLIP_DATASET_H
 
+#include <stickslip/certificate.h>
 #include <stickslip/frame.h>
 #include <stickslip/model.h>
 #include <stickslip/metrics.h>
@@ -134,6 +135,7 @@ typedef struct ss_stored_result {
     double seconds; /* wall time; NaN = not stored */
     ss_measure *measures;
     int measure_count;
+    ss_certificate *certificate; /* what is proved about the answer; NULL: nothing is stored */
 } ss_stored_result;
 SS_API void ss_stored_result_free(ss_stored_result *result);
 /* How the answer treats gaps and joints: formulation and options as stored, else the defaults of formulation

@@ -27,7 +27,7 @@ ss_certificate *ss_certificate_create(int contacts, ss_error *err)
     }
     to->contacts = contacts;
     to->worst_contact = to->worst_row = -1;
-    to->forward = to->distance = NAN;
+    to->forward = to->distance = to->agreed = NAN;
     return to;
 }
 
@@ -60,15 +60,18 @@ void ss_certificate_conclude(ss_certificate *to, double tolerance)
     for (int c = 0; c < to->contacts; c++)
         to->contact[c].certain = to->contact[c].state && to->contact[c].margin > to->bound;
 
-    double limit = (tolerance > 0.0 ? tolerance : 1e-8) * to->scale;
-    if (!(to->bound < INFINITY && to->spin_bound < INFINITY && to->joint_bound < INFINITY))
+    double share = tolerance > 0.0 ? tolerance : 1e-8, limit = share * to->scale;
+    double most = fmax(fmax(to->bound, to->spin_speed), to->joint_bound);
+    if (!(to->bound < INFINITY && to->spin_bound < INFINITY && to->joint_bound < INFINITY)) { // NaN is not
         snprintf(
             to->reason, sizeof to->reason,
             "no finite bound: a mass matrix is singular in double-double precision, or a number overflows");
-    else if (!(to->bound <= limit && to->spin_speed <= limit && to->joint_bound <= limit))
+    } else if (most <= limit) {
+        to->level = SS_CERTIFIED_BACKWARD;
+    } else {
         snprintf(to->reason, sizeof to->reason,
                  "the answer belongs to a problem %.2e m/s away (joints %.2e), more than %.2e",
                  fmax(to->bound, to->spin_speed), to->joint_bound, limit);
-    else
-        to->level = SS_CERTIFIED_BACKWARD;
+        if (most <= sqrt(share) * to->scale) to->level = SS_CERTIFIED_EXTENDED;
+    }
 }

@@ -2,6 +2,8 @@
  * it has others are NaN: not known. */
 #include "dataset/bpmd.h"
 
+#include "dataset/certificate_store.h"
+
 #include "session/method.h"
 
 #include <math.h>
@@ -280,7 +282,9 @@ static bool read_solver(ss_bpmd_stored *stored, const ss_bpmd_place *solver, ss_
            (!ss_bpmd_has(solver, "iterations") ||
             ss_h5_read_int(&solver->group, "iterations", &result->iterations, err)) &&
            read_known(solver, "error", &result->error, err) &&
-           read_known(solver, "time", &result->seconds, err) && read_measures(solver, result, err);
+           read_known(solver, "time", &result->seconds, err) && read_measures(solver, result, err) &&
+           (!result->answer ||
+            ss_bpmd_read_certificate(solver, result->answer->contacts, &result->certificate, err));
 }
 
 bool ss_bpmd_result(ss_bpmd *file, int frame, int index, ss_stored_result *result, ss_error *err)

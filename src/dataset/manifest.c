@@ -28,6 +28,7 @@ void ss_stored_result_free(ss_stored_result *result)
         ss_release(result->measures[m].values);
     }
     ss_release(result->measures);
+    ss_certificate_destroy(result->certificate);
     *result = (ss_stored_result){0};
 }
 

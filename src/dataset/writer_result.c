@@ -1,6 +1,8 @@
 /* What a solver made of a frame: solver_data/<solver>. */
 #include "dataset/writer.h"
 
+#include "dataset/certificate_store.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -94,7 +96,8 @@ bool ss_writer_put_result(const ss_h5_group *frame, const ss_stored_result *resu
     ok = ok && put_array(&group, "errors", result->error_count, 1, 1, result->errors, err) &&
          (iterations < 0 || ss_h5_write(&group, "iterations", SS_H5_I32, 0, NULL, &iterations, err)) &&
          put_known_number(&group, "error", result->error, err) &&
-         put_known_number(&group, "time", result->seconds, err) && put_measures(&group, result, err);
+         put_known_number(&group, "time", result->seconds, err) && put_measures(&group, result, err) &&
+         (!result->certificate || ss_writer_put_certificate(&group, result->certificate, err));
     ss_h5_leave_group(&group);
     ss_h5_leave_group(&all);
     return ok;

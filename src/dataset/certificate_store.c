@@ -1,0 +1,146 @@
+#include "dataset/certificate_store.h"
+
+#include "certificate/conclusion.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* The numbers of a certificate; NaN is left out. */
+typedef struct number {
+    const char *name;
+    size_t offset;
+} number;
+
+static const number numbers[] = {
+    {"bound", offsetof(ss_certificate, bound)},
+    {"spin_bound", offsetof(ss_certificate, spin_bound)},
+    {"spin_speed", offsetof(ss_certificate, spin_speed)},
+    {"joint_bound", offsetof(ss_certificate, joint_bound)},
+    {"scale", offsetof(ss_certificate, scale)},
+    {"velocity_error", offsetof(ss_certificate, velocity_error)},
+    {"spin_error", offsetof(ss_certificate, spin_error)},
+    {"forward", offsetof(ss_certificate, forward)},
+    {"distance", offsetof(ss_certificate, distance)},
+    {"agreed", offsetof(ss_certificate, agreed)},
+};
+enum { NUMBERS = sizeof numbers / sizeof *numbers };
+
+/* Arrays of the contacts: state, certain, bound, margin. */
+enum { COLUMNS = 4 };
+static const char *const columns[COLUMNS] = {"states", "certain", "bounds", "margins"};
+
+static double column_of(const ss_certified_contact *contact, int column)
+{
+    return column == 0   ? contact->state
+           : column == 1 ? contact->certain
+           : column == 2 ? contact->bound
+                         : contact->margin;
+}
+
+bool ss_writer_put_certificate(const ss_h5_group *solver, const ss_certificate *certificate, ss_error *err)
+{
+    ss_h5_group group;
+    if (!ss_h5_make_group(solver, "certificate", &group, err)) return false;
+    bool good =
+        ss_h5_write_text_attribute(&group, "level", ss_certificate_level_name(certificate->level), err) &&
+        ss_h5_write_text_attribute(&group, "law", ss_law_name(certificate->law), err) &&
+        (!certificate->solver[0] || ss_h5_write_text_attribute(&group, "solver", certificate->solver, err)) &&
+        (!certificate->second[0] || ss_h5_write_text_attribute(&group, "second", certificate->second, err)) &&
+        (!certificate->reason[0] || ss_h5_write_text_attribute(&group, "reason", certificate->reason, err));
+    for (int i = 0; good && i < NUMBERS; i++) {
+        double value = *(const double *)((const char *)certificate + numbers[i].offset);
+        good = isnan(value) || ss_h5_write(&group, numbers[i].name, SS_H5_F64, 0, NULL, &value, err);
+    }
+
+    int contacts = certificate->contacts;
+    double *values = good && contacts ? ss_allocate((size_t)contacts, sizeof *values) : NULL;
+    if (good && contacts && !values) good = ss_fail(err, SS_ERROR_RESOURCES, "%s: out of memory", group.file);
+    for (int k = 0; values && good && k < COLUMNS; k++) {
+        for (int c = 0; c < contacts; c++) values[c] = column_of(&certificate->contact[c], k);
+        good = ss_h5_write_table(&group, columns[k], SS_H5_F64, (uint64_t)contacts, 1, values, err);
+    }
+    ss_release(values);
+    ss_h5_leave_group(&group);
+    return good;
+}
+
+static int index_of(const char *text, const char *(*name)(int index), int count)
+{
+    for (int i = 0; i < count; i++)
+        if (name(i) && strcmp(name(i), text) == 0) return i;
+    return -1;
+}
+
+static const char *level_name(int level)
+{
+    return ss_certificate_level_name((ss_certificate_level)level);
+}
+
+static const char *law_name(int bit)
+{
+    return ss_law_name((ss_law)(1 << bit));
+}
+
+static bool read_members(const ss_bpmd_place *place, ss_certificate *to, ss_error *err)
+{
+    const ss_h5_group *group = &place->group;
+    char level[32] = "", law[32] = "cone";
+    ss_h5_text_attribute(group, "level", level, sizeof level);
+    ss_h5_text_attribute(group, "law", law, sizeof law);
+    ss_h5_text_attribute(group, "solver", to->solver, sizeof to->solver);
+    ss_h5_text_attribute(group, "second", to->second, sizeof to->second);
+    ss_h5_text_attribute(group, "reason", to->reason, sizeof to->reason);
+    int own_level = index_of(level, level_name, SS_CERTIFICATE_LEVELS), own_law = index_of(law, law_name, 5);
+    if (own_level < 0 || own_law < 0)
+        return ss_fail(err, SS_ERROR_INPUT,
+                       "%s: %s: the attribute %s is \"%s\", which is not a %s of certificates", group->file,
+                       group->path, own_level < 0 ? "level" : "law", own_level < 0 ? level : law,
+                       own_level < 0 ? "level" : "law");
+    to->level = (ss_certificate_level)own_level;
+    to->law = (ss_law)(1 << own_law);
+    for (int i = 0; i < NUMBERS; i++)
+        if (ss_bpmd_has(place, numbers[i].name) &&
+            !ss_h5_read_scalar(group, numbers[i].name, (double *)((char *)to + numbers[i].offset), err))
+            return false;
+
+    // the contacts, whose states are codes of ss_certified_state
+    double *values = ss_allocate((size_t)to->contacts, sizeof *values);
+    bool good = values || ss_fail(err, SS_ERROR_RESOURCES, "%s: out of memory", group->file);
+    for (int k = 0; good && to->contacts && k < COLUMNS; k++) {
+        if (!ss_bpmd_has(place, columns[k])) continue;
+        good = ss_h5_read_exactly(group, columns[k], (uint64_t)to->contacts, values, err);
+        for (int c = 0; good && c < to->contacts; c++) {
+            ss_certified_contact *contact = &to->contact[c];
+            if (k < 2 && !(values[c] >= 0.0 && values[c] <= (k ? 1.0 : (double)SS_CERTIFIED_SLIP) &&
+                           values[c] == floor(values[c])))
+                good = ss_fail(err, SS_ERROR_INPUT, "%s: %s/%s[%d]: is %.17g, which is no state", group->file,
+                               group->path, columns[k], c, values[c]);
+            else if (k == 0)
+                contact->state = (uint8_t)values[c];
+            else if (k == 1)
+                contact->certain = (uint8_t)values[c];
+            else
+                *(k == 2 ? &contact->bound : &contact->margin) = values[c];
+        }
+    }
+    ss_release(values);
+    return good;
+}
+
+bool ss_bpmd_read_certificate(const ss_bpmd_place *solver, int contacts, ss_certificate **certificate,
+                              ss_error *err)
+{
+    ss_bpmd_place place;
+    *certificate = NULL;
+    if (!ss_bpmd_enter_member(solver, "certificate", &place, err)) return false;
+    if (!place.exists) return true;
+    ss_certificate *to = ss_certificate_create(contacts, err);
+    bool good = to && read_members(&place, to, err);
+    ss_bpmd_leave(&place);
+    if (good)
+        *certificate = to;
+    else
+        ss_certificate_destroy(to);
+    return good;
+}

@@ -1,0 +1,221 @@
+#include "session/prover.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Methods by family: what one of them has got wrong another one finds. The first is the user's, or auto,
+ * which belongs to whatever family it has chosen; sweeps and pivoting share no code but the problem. */
+static const char *const methods[] = {NULL, "interior-point", "nsgs", "admm", "lemke"};
+enum { METHODS = sizeof methods / sizeof *methods };
+
+/* As far as double precision goes. */
+static const char *const stop = "relative_energy<1e-13";
+enum { MOST_ITERATIONS = 20000 };
+
+struct ss_prover {
+    ss_prover_options options;
+    ss_session *session[METHODS];
+    ss_proof proof;
+    ss_certificate *certificate;
+};
+
+static ss_session *open_session(const ss_prover_options *options, const char *solver, ss_error *err)
+{
+    ss_request request = {.formulation = options->formulation,
+                          .with = options->with,
+                          .solver = solver,
+                          .stop = stop,
+                          .iterations = MOST_ITERATIONS,
+                          .skip_exact = true};
+    return ss_session_create(&request, err);
+}
+
+ss_prover *ss_prover_create(const ss_prover_options *options, ss_error *err)
+{
+    ss_prover *prover = ss_allocate(1, sizeof *prover);
+    if (!prover) {
+        ss_fail(err, SS_ERROR_RESOURCES, "out of memory for a proof");
+        return NULL;
+    }
+    prover->options = *options;
+    for (int m = 0; m < METHODS; m++) {
+        prover->session[m] = open_session(options, m ? methods[m] : options->solver, err);
+        if (!prover->session[m]) {
+            ss_prover_destroy(prover);
+            return NULL;
+        }
+    }
+    return prover;
+}
+
+void ss_prover_destroy(ss_prover *prover)
+{
+    if (!prover) return;
+    for (int m = 0; m < METHODS; m++) ss_session_destroy(prover->session[m]);
+    ss_certificate_destroy(prover->certificate);
+    ss_release(prover);
+}
+
+void ss_prover_watch(ss_prover *prover, const volatile int *cancel)
+{
+    for (int m = 0; m < METHODS; m++) ss_session_watch(prover->session[m], cancel);
+}
+
+/* What is proved: a frame, or a problem without bodies. */
+typedef struct claim {
+    const ss_frame *frame;
+    ss_problem *problem;
+} claim;
+
+static const ss_result *solve(ss_prover *prover, int m, const claim *what, ss_error *err)
+{
+    return what->frame ? ss_session_solve(prover->session[m], what->frame, NULL, err)
+                       : ss_session_solve_problem(prover->session[m], what->problem, NULL, err);
+}
+
+/* Under the convex law: velocities that keep all contacts apart, from the frame with surfaces that approach
+ * by a thousandth of their speed. NULL with a message when out of memory. */
+static ss_answer *go_inside(ss_prover *prover, const ss_frame *frame, double speed, ss_error *err)
+{
+    ss_frame *nearer = ss_frame_copy(frame, err);
+    ss_session *session = nearer ? open_session(&prover->options, prover->options.solver, err) : NULL;
+    ss_answer *to = NULL;
+    if (session && ss_frame_enable(nearer, "contacts/surface_velocities", err)) {
+        for (int c = 0; c < nearer->contacts.count; c++)
+            for (int i = 0; i < 3; i++)
+                nearer->contacts.surface_velocity[c][i] -= 1e-3 * speed * nearer->contacts.normal[c][i];
+        const ss_result *result = ss_session_solve(session, nearer, NULL, err);
+        if (result && result->answer) to = ss_answer_create(frame, ss_frame_has_moments(frame), err);
+        if (to) {
+            memcpy(to->velocity, result->answer->velocity, (size_t)to->bodies * sizeof *to->velocity);
+            if (to->contacts)
+                memcpy(to->normal_impulse, result->answer->normal_impulse,
+                       (size_t)to->contacts * sizeof *to->normal_impulse);
+        }
+    }
+    ss_session_destroy(session);
+    ss_frame_destroy(nearer);
+    return to;
+}
+
+/* The certificate of one result: of the frame where the law is Coulomb's or convex, else of the assembled
+ * problem, whose laws are lines and boxes. */
+static ss_certificate *certify(ss_prover *prover, int m, const claim *what, const ss_result *result,
+                               ss_error *err)
+{
+    ss_certify_options options = {.tolerance = prover->options.tolerance,
+                                  .exact_unknowns = prover->options.exact_unknowns};
+    ss_problem *problem = (ss_problem *)(uintptr_t)result->problem;
+    const char *name =
+        what->frame ? ss_assembly_formulation(ss_session_assembly(prover->session[m]))->name : "";
+    bool convex = strcmp(name, "convex") == 0;
+    if (!convex && strcmp(name, "cone") != 0) return ss_certify_problem(problem, result->x, &options, err);
+
+    options.step = *ss_assembly_step(ss_session_assembly(prover->session[m]));
+    options.law = convex ? SS_LAW_CONVEX : SS_LAW_CONE;
+    ss_certificate *own = ss_certify(what->frame, result->answer, &options, err);
+    if (own && convex && own->level == SS_CERTIFIED_BACKWARD) {
+        ss_answer *inside = go_inside(prover, what->frame, own->scale, err);
+        options.inside = inside;
+        ss_certificate_destroy(own);
+        own = inside ? ss_certify(what->frame, result->answer, &options, err) : NULL;
+        ss_answer_destroy(inside);
+    }
+
+    // small ones also exactly, as the problem that was assembled
+    bool small = options.exact_unknowns > 0 && problem->size <= 4 * options.exact_unknowns && !convex;
+    if (own && own->level == SS_CERTIFIED_BACKWARD && small && !result->peg) {
+        ss_certificate *exact = ss_certify_problem(problem, result->x, &options, err);
+        if (exact && exact->level == SS_CERTIFIED_EXACT) {
+            own->level = SS_CERTIFIED_EXACT;
+            own->distance = exact->distance;
+        } else if (!exact) {
+            ss_certificate_destroy(own);
+            own = NULL;
+        }
+        ss_certificate_destroy(exact);
+    }
+    return own;
+}
+
+/* The largest difference of velocities between two results. */
+static double difference(const claim *what, const ss_result *a, const ss_result *b)
+{
+    double largest = 0.0;
+    for (int k = 0; what->frame && k < what->frame->bodies.count; k++)
+        for (int i = 0; i < 6; i++)
+            largest = fmax(largest, fabs(a->answer->velocity[k][i] - b->answer->velocity[k][i]));
+    if (what->frame) return largest;
+
+    // without bodies: of w = A x + b, which is A times the difference of x
+    const ss_sparse *A = a->problem->A;
+    double *w = A ? ss_allocate((size_t)A->rows, sizeof *w) : NULL;
+    if (!w) return NAN;
+    ss_sparse_apply(A, a->x, 1.0, w);
+    ss_sparse_apply(A, b->x, -1.0, w);
+    for (int i = 0; i < A->rows; i++) largest = fmax(largest, fabs(w[i]));
+    ss_release(w);
+    return largest;
+}
+
+static const ss_proof *prove(ss_prover *prover, const claim *what, ss_error *err)
+{
+    ss_proof *proof = &prover->proof;
+    ss_certificate_destroy(prover->certificate);
+    prover->certificate = NULL;
+    *proof = (ss_proof){0};
+
+    // one method after the other, until one is certified; the smallest bound is kept
+    int best = -1;
+    for (int m = 0; m < METHODS && (best < 0 || prover->certificate->level < SS_CERTIFIED_BACKWARD); m++) {
+        const ss_result *result = solve(prover, m, what, err);
+        if (!result) return NULL;
+        if (result->refusal) continue;
+        ss_certificate *own = certify(prover, m, what, result, err);
+        if (!own) return NULL;
+        bool better = best < 0 || own->level > prover->certificate->level ||
+                      fmax(own->bound, own->joint_bound) <
+                          fmax(prover->certificate->bound, prover->certificate->joint_bound);
+        if (better) {
+            ss_certificate_destroy(prover->certificate);
+            prover->certificate = own;
+            proof->result = result;
+            proof->assembly = what->frame ? ss_session_assembly(prover->session[m]) : NULL;
+            best = m;
+        } else {
+            ss_certificate_destroy(own);
+        }
+    }
+    if (best < 0) return proof;
+    const char *solver = ss_session_solver(prover->session[best])->name;
+    snprintf(prover->certificate->solver, sizeof prover->certificate->solver, "%s", solver);
+    proof->certificate = prover->certificate;
+
+    // the first method of another family that solves it
+    ss_certificate *own = prover->certificate;
+    for (int m = 1; !prover->options.alone && m < METHODS && !own->second[0]; m++) {
+        const ss_solver *other = ss_session_solver(prover->session[m]);
+        if (m == best || strcmp(other->name, solver) == 0) continue;
+        const ss_result *result = solve(prover, m, what, err);
+        if (!result) return NULL;
+        if (result->refusal || !(result->run.gauge[SS_GAUGE_RELATIVE_ENERGY] < 1e-6)) continue;
+        snprintf(own->second, sizeof own->second, "%s", other->name);
+        own->agreed = difference(what, proof->result, result);
+    }
+    if (own->level < SS_CERTIFIED_AGREED && own->agreed <= 1e-6 * own->scale)
+        own->level = SS_CERTIFIED_AGREED;
+    if (own->level < SS_CERTIFIED_MEASURED && proof->result->run.gauge[SS_GAUGE_RELATIVE_ENERGY] < 1e-6)
+        own->level = SS_CERTIFIED_MEASURED;
+    return proof;
+}
+
+const ss_proof *ss_prove_frame(ss_prover *prover, const ss_frame *frame, ss_error *err)
+{
+    return prove(prover, &(claim){.frame = frame}, err);
+}
+
+const ss_proof *ss_prove_problem(ss_prover *prover, ss_problem *problem, ss_error *err)
+{
+    return prove(prover, &(claim){.problem = problem}, err);
+}

@@ -1,0 +1,37 @@
+/* session/prover.h - from a frame or problem to a certified answer: solves it as accurately as it gets, by
+ * one method after the other until a certificate is given, and compares with a second family of methods. */
+#ifndef SS_SESSION_PROVER_H
+#define SS_SESSION_PROVER_H
+
+#include <stickslip/certificate.h>
+#include <stickslip/session.h>
+
+#include "base/inner.h"
+
+typedef struct ss_prover ss_prover;
+
+typedef struct ss_prover_options {
+    const char *formulation; /* NULL: "cone" */
+    const char *with;        /* its options */
+    const char *solver;      /* the first method; NULL: "auto" */
+    double tolerance;        /* of ss_certify_options; 0: its default */
+    int exact_unknowns;      /* of ss_certify_options; 0: level exact is not tried */
+    bool alone;              /* no second family, so that level agreed is never given */
+} ss_prover_options;
+
+/* The best that was found for one frame or problem. Owned by the prover, valid until the next one. */
+typedef struct ss_proof {
+    const ss_result *result;           /* of the session that found the answer; NULL: no method accepts it */
+    const ss_certificate *certificate; /* with solver, second and agreed */
+    ss_assembly *assembly;             /* with the frame; NULL for problems */
+} ss_proof;
+
+/* Messages name what is wrong with formulation, options or solver. */
+SS_INNER ss_prover *ss_prover_create(const ss_prover_options *options, ss_error *err);
+SS_INNER void ss_prover_destroy(ss_prover *prover);
+SS_INNER void ss_prover_watch(ss_prover *prover, const volatile int *cancel);
+/* NULL only when out of memory, or when the frame cannot be assembled. */
+SS_INNER const ss_proof *ss_prove_frame(ss_prover *prover, const ss_frame *frame, ss_error *err);
+SS_INNER const ss_proof *ss_prove_problem(ss_prover *prover, ss_problem *problem, ss_error *err);
+
+#endif

@@ -1,0 +1,67 @@
+"""certify: answers are proved, stored and proved again; what is wrong is refused."""
+import shutil
+
+import h5py
+import numpy as np
+import pytest
+
+from test_cli import BAD_INPUT, USAGE, here, run, run_json
+
+FOUND = 1
+RESULT = "/simulation_000001/mbs_frame%06d/solver_data/certified"
+
+
+@pytest.fixture(scope="module")
+def certified(tmp_path_factory):
+    place = tmp_path_factory.mktemp("certified")
+    run("run", "box-drop", "--steps", "40", "--every", "8", "--record", place / "drop.h5")
+    run("certify", place / "drop.h5", "-o", place / "certified.h5")
+    return place
+
+
+@pytest.fixture
+def files(certified, here):
+    for name in ("drop.h5", "certified.h5"):
+        shutil.copy(certified / name, name)
+    return here
+
+
+def test_answers_are_proved_stored_and_proved_again(files):
+    proofs = run_json("certify", "drop.h5")["certificates"]
+    assert len(proofs) == 5 and {proof["level"] for proof in proofs} <= {"backward", "exact"}
+    again = run_json("certify", "certified.h5", "--stored", "--result", "certified")["certificates"]
+    with h5py.File("certified.h5") as file:
+        for i, (proof, stored) in enumerate(zip(proofs, again)):
+            group = file[RESULT % (i + 1) + "/certificate"]
+            assert group["bound"][()] == proof["bound"] == stored["bound"]  # same numbers, same code: same bits
+            assert proof["bound"] <= 1e-8 * proof["scale"]
+            assert group.attrs["level"].decode() == proof["level"]
+            states = group["states"][:, 0] if len(proof["contacts"]) > 1 else []
+            for state, contact in zip(states, proof["contacts"]):
+                assert ["left out", "open", "stick", "slip"][int(state)] == contact["state"]
+            if len(proof["contacts"]):
+                assert proof["second"] != proof["solver"] and proof["agreed"] < 1e-2  # friction of boxes is not unique
+
+
+def test_wrong_answers_are_refused(files):
+    with h5py.File("certified.h5", "r+") as file:
+        normal = file[RESULT % 5 + "/normal"]
+        values = normal[:]
+        values[np.argmax(values)] *= 1.01
+        normal[:] = values
+    result = run("certify", "certified.h5", "--stored", "--result", "certified", code=FOUND)
+    assert "m/s away" in result.stderr and "4 of 5 proved" in result.stdout
+
+
+def test_convex_velocities_are_enclosed(files):
+    proofs = run_json("certify", "drop.h5", "--formulation", "convex", "--frame", "4")["certificates"]
+    assert proofs[0]["level"] == "forward" and 0 <= proofs[0]["forward"] < 1e-9  # J, of some 20 J
+
+
+def test_mistakes_are_named(files):
+    assert "--stored" in run("certify", "drop.h5", "--stored", "-o", "x.h5", code=USAGE).stderr
+    assert "no answer of nobody" in run("certify", "drop.h5", "--stored", "--result", "nobody", code=BAD_INPUT).stderr
+    assert "drop.h5" in run("certify", "drop.h5", "-o", "drop.h5", code=USAGE).stderr
+    with h5py.File("certified.h5", "r+") as file:
+        file[RESULT % 1 + "/certificate"].attrs["level"] = b"perfect"
+    assert '"perfect"' in run("certify", "certified.h5", "--stored", code=BAD_INPUT).stderr
