@@ -44,11 +44,13 @@ def test_answers_are_proved_stored_and_proved_again(files):
 
 
 def test_wrong_answers_are_refused(files):
+    run("check", "certified.h5")
     with h5py.File("certified.h5", "r+") as file:
         normal = file[RESULT % 5 + "/normal"]
         values = normal[:]
         values[np.argmax(values)] *= 1.01
         normal[:] = values
+    assert "proved is" in run("check", "certified.h5", code=BAD_INPUT).stdout
     result = run("certify", "certified.h5", "--stored", "--result", "certified", code=FOUND)
     assert "m/s away" in result.stderr and "4 of 5 proved" in result.stdout
 

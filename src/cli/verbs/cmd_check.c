@@ -73,6 +73,34 @@ static void diagnose(report *r, const ss_frame *frame, ss_problem *problem, cons
     ss_problem_destroy(problem);
 }
 
+/* A stored certificate must be what the verifier finds now: at least its level, at most its bound. Levels
+ * that are no proofs of this answer alone are not looked at. */
+static void check_certificate(report *r, const ss_frame *frame, const ss_stored_result *result,
+                              const char *place, ss_error *err)
+{
+    const ss_certificate *stored = result->certificate;
+    if (!stored || stored->level < SS_CERTIFIED_EXTENDED || !ss_answer_is_complete(result->answer)) return;
+    ss_certify_options options = {.law = stored->law};
+    ss_certificate *own = NULL;
+    if (ss_stored_result_step(result, &options.step, err))
+        own = ss_certify(frame, result->answer, &options, err);
+    if (!own) {
+        add_failure(r, place, err);
+        return;
+    }
+
+    // the last digits may differ where another compiler has made the verifier
+    double limit = stored->bound * (1.0 + 1e-9);
+    if (!(own->bound <= limit) ||
+        (own->level < SS_CERTIFIED_BACKWARD && stored->level >= SS_CERTIFIED_BACKWARD))
+        ss_findings_add(
+            &r->findings, SS_FINDING_FAULT, place,
+            "solver_data/%s/certificate: states %s with a bound of %.3g m/s; proved is %s with %.3g m/s",
+            result->solver, ss_certificate_level_name(stored->level), stored->bound,
+            ss_certificate_level_name(own->level), own->bound);
+    ss_certificate_destroy(own);
+}
+
 static void check_frame(report *r, ss_bpmd *file, int index)
 {
     char place[256];
@@ -110,6 +138,7 @@ static void check_frame(report *r, ss_bpmd *file, int index)
             add_failure(r, place, &err);
         else if (good && r->recording)
             r->findings.out_of_memory |= !ss_recording_check_result(r->recording, &result);
+        if (good && result.answer) check_certificate(r, frame, &result, place, &err);
         ss_stored_result_free(&result);
     }
 

@@ -2,9 +2,8 @@
  * answers; or the answers that a file holds. */
 #include "cli/extensions.h"
 #include "cli/input.h"
-#include "cli/rules.h"
 #include "cli/sandbox.h"
-#include "cli/table.h"
+#include "cli/terminal/table.h"
 #include "session/prover.h"
 
 #include <math.h>
@@ -18,7 +17,7 @@ typedef struct certify_options {
     bool stored, alone, contacts, json;
     int problem; /* 0 = the only one, else 1 + ss_fclib_kind */
     int exact;
-    double tolerance;
+    double tol;
     ss_extension_options extensions;
     ss_input_options source;
 } certify_options;
@@ -279,7 +278,7 @@ static bool verify_stored(certifying *c, int index, const char *place, const ss_
             }
             bool convex = rules.formulation && strcmp(rules.formulation, "convex") == 0;
             ss_certify_options wish = {.law = convex ? SS_LAW_CONVEX : SS_LAW_CONE,
-                                       .tolerance = options->tolerance};
+                                       .tolerance = options->tol};
             good = ss_stored_result_step(&rules, &wish.step, err);
             bool complete = good && ss_answer_is_complete(result.answer);
             ss_certificate *own = complete ? ss_certify(frame, result.answer, &wish, err) : NULL;
@@ -366,7 +365,7 @@ static bool prepare(certifying *c, ss_error *err)
     ss_prover_options wish = {.formulation = options->formulation,
                               .with = ss_text_get(&c->with),
                               .solver = own ? own : options->solver,
-                              .tolerance = options->tolerance,
+                              .tolerance = options->tol,
                               .exact_unknowns = options->exact,
                               .alone = options->alone};
     c->prover = ss_prover_create(&wish, err);
@@ -416,78 +415,37 @@ static int run_certify(const ss_command *command)
     return code;
 }
 
-#define FIELD(member) .offset = offsetof(certify_options, member)
 static const ss_option table[] = {
-    {.name = "frame",
-     .type = SS_OPTION_TEXT,
-     FIELD(frame),
-     .value_name = "PATH|N|A:B|all",
+    {SS_FLAG(TEXT, certify_options, frame), .value_name = "PATH|N|A:B|all",
      .help = "Only this frame, by path or by number, counted from 0; or frames A to B-1. Default: all."},
-    {.name = "output",
-     .type = SS_OPTION_TEXT,
-     FIELD(output),
-     .value_name = "OUT.h5",
+    {SS_FLAG(TEXT, certify_options, output), .value_name = "OUT.h5",
      .help = "Store the frames with their certified answers and the certificates, as result 'certified'.",
      .letter = 'o'},
-    {.name = "solver",
-     .type = SS_OPTION_TEXT,
-     FIELD(solver),
-     .value_name = "SOLVER",
-     .help = "The first method; others follow where its answer is not proved. Default: auto.",
-     .letter = 's'},
-    {.name = "formulation",
-     .type = SS_OPTION_TEXT,
-     FIELD(formulation),
-     .value_name = "FORMULATION",
+    {SS_FLAG(TEXT, certify_options, solver), .value_name = "SOLVER",
+     .help = "The first method; others follow where its answer is not proved. Default: auto.", .letter = 's'},
+    {SS_FLAG(TEXT, certify_options, formulation), .value_name = "FORMULATION",
      .help =
-         "cone and convex are proved for the frame, others for the problem that they make of it. Default: cone.",
+         "cone and convex are proved for the frame, others for the problem that they make of it. Default: "
+         "cone.",
      .letter = 'f'},
-    {.name = "with",
-     .type = SS_OPTION_LIST,
-     FIELD(with),
-     .value_name = "NAME=VALUE",
+    {SS_FLAG(LIST, certify_options, with), .value_name = "NAME=VALUE",
      .help = "An option of the formulation, such as the treatment of gaps; repeatable."},
-    {.name = "tol",
-     .type = SS_OPTION_REAL,
-     FIELD(tolerance),
-     .default_value = "1e-8",
-     .min = 0.0,
-     .max = 1.0,
+    {SS_FLAG(REAL, certify_options, tol), .default_value = "1e-8", .min = 0.0, .max = 1.0,
      .value_name = "SHARE",
      .help = "A proof is given where the bound is at most this share of the largest free velocity."},
-    {.name = "exact",
-     .type = SS_OPTION_INT,
-     FIELD(exact),
-     .default_value = "30",
-     .min = 0,
-     .max = 200,
-     .value_name = "N",
+    {SS_FLAG(INT, certify_options, exact), .default_value = "30", .min = 0, .max = 200, .value_name = "N",
      .help = "Try rational numbers where at most N unknowns are left; 0 = never."},
-    {.name = "alone",
-     .type = SS_OPTION_BOOL,
-     FIELD(alone),
-     .help = "Do not compare with a second family of methods."},
-    {.name = "stored",
-     .type = SS_OPTION_BOOL,
-     FIELD(stored),
+    {SS_FLAG(BOOL, certify_options, alone), .help = "Do not compare with a second family of methods."},
+    {SS_FLAG(BOOL, certify_options, stored),
      .help =
          "Solve nothing: certify the answers that the file holds, by the rules that are stored with them."},
-    {.name = "result",
-     .type = SS_OPTION_TEXT,
-     FIELD(result),
-     .value_name = "NAME",
+    {SS_FLAG(TEXT, certify_options, result), .value_name = "NAME",
      .help = "With --stored: only the answers of this solver."},
-    {.name = "problem",
-     .type = SS_OPTION_CHOICE,
-     FIELD(problem),
-     .default_value = "auto",
-     .choices = SS_PROBLEM_CHOICES,
+    {SS_FLAG(CHOICE, certify_options, problem), .default_value = "auto", .choices = SS_PROBLEM_CHOICES,
      .help = "Which problem of an FCLIB file that holds several."},
-    {.name = "contacts",
-     .type = SS_OPTION_BOOL,
-     FIELD(contacts),
+    {SS_FLAG(BOOL, certify_options, contacts),
      .help = "Also list every contact: state, whether it is certain, bound and margin. --json always does."},
-    {.name = "json", .type = SS_OPTION_BOOL, FIELD(json), .help = "Print one JSON object with all numbers."},
+    {SS_FLAG(BOOL, certify_options, json), .help = "Print one JSON object with all numbers."},
     {0}};
 
 static const ss_option_group groups[] = {{"Options", table, 0},
@@ -508,16 +466,17 @@ const ss_verb ss_verb_certify = {
     .summary = "prove how near the answers are to exact ones",
     .arguments = "FILE",
     .description =
-        "Solves the frames of a BPMD file, or the problem of an FCLIB file, as accurately as double precision "
-        "allows, by one method after the other until the answer is proved; then compares with a method of another "
-        "family.\n\n"
-        "The proof, level backward: the answer is the exact one to a problem whose free contact velocities differ by at "
-        "most the bound. It is computed from the numbers of the frame, in arithmetic that encloses every rounding error, "
-        "by code that solvers and formulations have no part in. Level forward also encloses the velocities (convex law), "
-        "level exact is proved in rational numbers (small problems); extended is a bound above --tol, agreed and measured "
-        "are no proofs. The state of a contact is certain where its margin exceeds the bound.\n\n"
-        "The exit code is 0 if everything was proved, 1 if something was not, and 3 if a frame has faults; such frames are "
-        "listed and skipped.",
+        "Solves the frames of a BPMD file, or the problem of an FCLIB file, as accurately as double "
+        "precision allows, by one method after the other until the answer is proved; then compares with a "
+        "method of another family.\n\n"
+        "The proof, level backward: the answer is the exact one to a problem whose free contact velocities "
+        "differ by at most the bound. It is computed from the numbers of the frame, in arithmetic that "
+        "encloses every rounding error, by code that solvers and formulations have no part in. Level "
+        "forward also encloses the velocities (convex law), level exact is proved in rational numbers (small "
+        "problems); extended is a bound above --tol, agreed and measured are no proofs. The state of a "
+        "contact is certain where its margin exceeds the bound.\n\n"
+        "The exit code is 0 if everything was proved, 1 if something was not, and 3 if a frame has faults; "
+        "such frames are listed and skipped.",
     .examples = examples,
     .groups = groups,
     .options_size = sizeof(certify_options),
