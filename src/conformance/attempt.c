@@ -65,24 +65,6 @@ static double guard_value(int index)
     return 1e9 + index;
 }
 
-static int count_outside(const double *room, int size)
-{
-    int changed = 0;
-    for (int i = 0; i < GUARD; i++) {
-        changed += memcmp(&room[i], &(double){guard_value(i)}, sizeof *room) != 0;
-        changed += memcmp(&room[GUARD + size + i], &(double){guard_value(GUARD + i)}, sizeof *room) != 0;
-    }
-    return changed;
-}
-
-static bool all_finite(const double *x, int count)
-{
-    for (int i = 0; i < count; i++) {
-        if (!isfinite(x[i])) return false;
-    }
-    return true;
-}
-
 ss_run_options ss_attempt_run(const ss_known *of)
 {
     ss_run_options run = {.max_iterations = SS_CHECK_ITERATIONS, .seed = 1};
@@ -117,11 +99,18 @@ ss_attempt ss_attempt_make(const ss_check_setup *setup, ss_known *of, const ss_r
                          at, &a.result, &err);
     a.said = watching.said;
     a.touched = watching.touched;
-    a.outside = count_outside(room, n);
+    for (int i = 0; i < GUARD; i++) {
+        const double below = guard_value(i), above = guard_value(GUARD + i);
+        a.outside += memcmp(&room[i], &below, sizeof below) != 0;
+        a.outside += memcmp(&at[n + i], &above, sizeof above) != 0;
+    }
+
+    // What it claims, against a residual that shares no code with it.
     a.verdict = ss_independent_judge(of->problem, at);
     bool claims = a.result.status == SS_CONVERGED;
     bool right = a.verdict.worst <= SS_CHECK_HONEST && !of->unsolvable;
-    a.end = !good || !all_finite(at, n)            ? SS_ATTEMPT_BROKEN
+    for (int i = 0; i < n; i++) good = good && isfinite(at[i]);
+    a.end = !good                                  ? SS_ATTEMPT_BROKEN
             : a.result.status == SS_NOT_APPLICABLE ? SS_ATTEMPT_REFUSED
             : !claims                              ? SS_ATTEMPT_GAVE_UP
             : right                                ? SS_ATTEMPT_SOLVED

@@ -189,28 +189,6 @@ bool ss_known_column(const char *name, int n, double growth, ss_known *made, ss_
     return good;
 }
 
-static bool column_of_equal_balls(const char *name, ss_known *made, ss_error *err)
-{
-    bool good = ss_known_column(name, 6, 1.0, made, err);
-    made->agreement = 1e-5;
-    return good;
-}
-
-static bool column_64(const char *name, ss_known *made, ss_error *err)
-{
-    return ss_known_column(name, 3, 8.0, made, err);
-}
-
-static bool column_16000(const char *name, ss_known *made, ss_error *err)
-{
-    return ss_known_column(name, 3, 128.0, made, err);
-}
-
-static bool column_million(const char *name, ss_known *made, ss_error *err)
-{
-    return ss_known_column(name, 3, 1024.0, made, err);
-}
-
 /* ---- from frames ------------------------------------------------------------------------------------ */
 
 static const ss_tower_recipe resting = {.seed = 41, .towers = 1, .height = 3, .feet = 4, .mu_least = 0.4};
@@ -277,6 +255,8 @@ bool ss_known_from_frame(const char *name, const char *formulation, const ss_fra
 static const struct {
     const char *name;
     bool (*make)(const char *name, ss_known *made, ss_error *err); /* or */
+    int balls;                                                     /* of a column, and */
+    double growth, agreement;                                      /* ... or */
     ss_frame *(*frame)(ss_error *err);
     const char *formulation;
     bool any_end;
@@ -284,10 +264,10 @@ static const struct {
     {.name = "no unknowns", .make = no_unknowns},
     {.name = "one row", .make = one_row},
     {.name = "immovable bodies", .make = immovable_bodies},
-    {.name = "column of equal balls", .make = column_of_equal_balls},
-    {.name = "column, mass ratio 64", .make = column_64},
-    {.name = "column, mass ratio 1.6e4", .make = column_16000},
-    {.name = "column, mass ratio 1e6", .make = column_million},
+    {.name = "column of equal balls", .balls = 6, .growth = 1.0, .agreement = 1e-5},
+    {.name = "column, mass ratio 64", .balls = 3, .growth = 8.0},
+    {.name = "column, mass ratio 1.6e4", .balls = 3, .growth = 128.0},
+    {.name = "column, mass ratio 1e6", .balls = 3, .growth = 1024.0},
     {.name = "block sticks on a slope", .frame = block_sticks, .formulation = "cone"},
     {.name = "block slides", .frame = block_slides, .formulation = "cone"},
     {.name = "rod below Painleve", .frame = rod_below, .formulation = "cone"},
@@ -353,8 +333,11 @@ bool ss_known_make(int index, ss_known *made, ss_error *err)
     *made = (ss_known){0};
     if (index < RECIPES) return ss_known_from_recipe(&recipes[index], made, err);
     index -= RECIPES;
-    return by_hand[index].make ? by_hand[index].make(by_hand[index].name, made, err)
-                               : make_from_frame(index, NULL, made, err);
+    if (by_hand[index].make) return by_hand[index].make(by_hand[index].name, made, err);
+    if (by_hand[index].frame) return make_from_frame(index, NULL, made, err);
+    bool good = ss_known_column(by_hand[index].name, by_hand[index].balls, by_hand[index].growth, made, err);
+    made->agreement = by_hand[index].agreement;
+    return good;
 }
 
 bool ss_known_make_turned(int index, bool *there, ss_known *made, ss_error *err)

@@ -40,6 +40,7 @@ static char *take_field(char **at, bool last)
     return *field ? field : NULL;
 }
 
+/* "solver | check | problem | reason" */
 static bool parse_line(char *line, ss_expected *item, const char *name, int number, ss_error *err)
 {
     char *at = line;
@@ -51,6 +52,7 @@ static bool parse_line(char *line, ss_expected *item, const char *name, int numb
     if (!item->reason)
         return ss_fail(err, SS_ERROR_INPUT, "%s:%d: expected: solver | check | problem | reason", name,
                        number);
+
     if (ss_check_find(item->check) < 0)
         return ss_fail(err, SS_ERROR_INPUT, "%s:%d: unknown check '%.60s'", name, number, item->check);
     char *seed = strstr(problem, ", seed "); // all seeds of a kind are one problem

@@ -4,14 +4,6 @@
 
 /* ---- w = A x + b ------------------------------------------------------------------------------------ */
 
-static void exact_by_matrix(const ss_problem *problem, const double *x, long double *w)
-{
-    const ss_sparse *A = problem->A;
-    for (int j = 0; j < A->cols; j++) {
-        for (int k = A->start[j]; k < A->start[j + 1]; k++) w[A->row[k]] += (long double)A->value[k] * x[j];
-    }
-}
-
 static void exact_push(const ss_bodies_form *form, int body, const double *row, double x, long double *v)
 {
     for (int i = 0; i < 3; i++) {
@@ -26,9 +18,19 @@ static int further_from(const ss_bodies_form *form, int row)
     return form->further_start ? form->further_start[row] : 0;
 }
 
-static void exact_by_bodies(const ss_problem *problem, const double *x, long double *w)
+void ss_independent_w(const ss_problem *problem, const double *x, long double *w)
 {
+    const ss_sparse *A = problem->A;
     const ss_bodies_form *form = problem->bodies;
+    for (int i = 0; i < problem->size; i++) w[i] = problem->b[i];
+    if (!form) {
+        for (int j = 0; j < A->cols; j++)
+            for (int k = A->start[j]; k < A->start[j + 1]; k++)
+                w[A->row[k]] += (long double)A->value[k] * x[j];
+        return;
+    }
+
+    // Of bodies: what all impulses do to velocities, and what a row sees of that.
     long double *v = ss_allocate(6 * (size_t)form->bodies, sizeof *v);
     for (int i = 0; v && i < problem->size; i++) {
         for (int side = 0; side < 2; side++) {
@@ -51,15 +53,6 @@ static void exact_by_bodies(const ss_problem *problem, const double *x, long dou
     }
     for (int i = 0; !v && i < problem->size; i++) w[i] = NAN; // out of memory: nothing is right then
     ss_release(v);
-}
-
-void ss_independent_w(const ss_problem *problem, const double *x, long double *w)
-{
-    for (int i = 0; i < problem->size; i++) w[i] = problem->b[i];
-    if (problem->bodies)
-        exact_by_bodies(problem, x, w);
-    else
-        exact_by_matrix(problem, x, w);
 }
 
 /* ---- conditions ------------------------------------------------------------------------------------- */

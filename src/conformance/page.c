@@ -11,37 +11,6 @@ static const char *mark(unsigned set, unsigned bit)
     return set & bit ? "yes" : "";
 }
 
-static void put_accepted(const ss_suite *suite, ss_text *page)
-{
-    ss_text_append(page,
-                   "## Laws and needs\n\nLaws are those of `stickslip/problem.h`. *Exact* methods end on "
-                   "their own at a solution; *warm* ones use the start; *bodies*: the matrix is never built "
-                   "if the problem comes from bodies.\n\n");
-    ss_text_append(page, "| solver | free | box | coupled | cone | convex | exact | warm | bodies | needs | "
-                         "weakness |\n|---|---|---|---|---|---|---|---|---|---|---|\n");
-    for (int s = 0; s < suite->solver_count; s++) {
-        const ss_solver *solver = suite->solvers[s];
-        unsigned laws = solver->laws, traits = solver->traits;
-        ss_text_appendf(page, "| %s | %s | %s | %s | %s | %s | %s | %s | %s | %s%s | %s |\n", solver->name,
-                        mark(laws, SS_LAW_FREE), mark(laws, SS_LAW_BOX), mark(laws, SS_LAW_COUPLED),
-                        mark(laws, SS_LAW_CONE), mark(laws, SS_LAW_CONVEX), mark(traits, SS_EXACT),
-                        mark(traits, SS_WARM_STARTS), mark(traits, SS_MATRIX_FREE),
-                        traits & SS_NEEDS_SYMMETRIC ? "symmetry " : "",
-                        traits & SS_NEEDS_DIAGONAL ? "diagonal" : "", solver->weakness);
-    }
-}
-
-/* "58", "55, 3 failed", "55, 3 expected", "" when nothing applies. */
-static void put_tally(const ss_suite_tally *tally, ss_text *page)
-{
-    if (tally->passed + tally->failed + tally->expected + tally->skipped > 0)
-        ss_text_appendf(page, " %d", tally->passed);
-    if (tally->failed > 0) ss_text_appendf(page, ", **%d failed**", tally->failed);
-    if (tally->expected > 0) ss_text_appendf(page, ", %d expected", tally->expected);
-    if (tally->skipped > 0) ss_text_appendf(page, ", %d skipped", tally->skipped);
-    ss_text_append(page, " |");
-}
-
 static void put_heading(const ss_suite *suite, const char *first, int more, ss_text *page)
 {
     ss_text_append(page, first);
@@ -49,33 +18,6 @@ static void put_heading(const ss_suite *suite, const char *first, int more, ss_t
     ss_text_append(page, "\n|");
     for (int c = 0; c < suite->solver_count + more; c++) ss_text_append(page, "---|");
     ss_text_append(page, "\n");
-}
-
-static void put_checks(const ss_suite *suite, ss_text *page)
-{
-    ss_text_append(
-        page, "\n## Checks\n\nThe number of problems on which a check passed, with default options. Problems "
-              "that a solver does not accept are not counted. *Expected* failures are listed below with "
-              "their reasons.\n\n");
-    put_heading(suite, "| check | what has to hold |", 2, page);
-    for (int c = 0; c < ss_check_count(); c++) {
-        if (!suite->wanted[c]) continue;
-        ss_text_appendf(page, "| %s | %s |", ss_check_at(c)->name, ss_check_at(c)->asks);
-        for (int s = 0; s < suite->solver_count; s++) {
-            ss_suite_tally tally = ss_suite_count(suite, s, c);
-            put_tally(&tally, page);
-        }
-        ss_text_append(page, "\n");
-    }
-}
-
-static const ss_suite_case *find_case(const ss_suite *suite, int solver, int check, int index)
-{
-    for (int k = 0; k < suite->case_count; k++) {
-        const ss_suite_case *item = &suite->cases[k];
-        if (item->solver == solver && item->check == check && item->index == index) return item;
-    }
-    return NULL;
 }
 
 static void put_solved(const ss_suite *suite, ss_text *page)
@@ -100,7 +42,11 @@ static void put_solved(const ss_suite *suite, ss_text *page)
         ss_known_free(&of);
         ss_text_appendf(page, "| %s | %d |", ss_known_name(p), size);
         for (int s = 0; s < suite->solver_count; s++) {
-            const ss_suite_case *item = find_case(suite, s, check, p);
+            const ss_suite_case *item = NULL;
+            for (int k = 0; k < suite->case_count && !item; k++) {
+                const ss_suite_case *one = &suite->cases[k];
+                if (one->solver == s && one->check == check && one->index == p) item = one;
+            }
             if (!item || item->state != SS_CASE_DONE)
                 ss_text_append(page, " not tried |");
             else if (item->result.outcome == SS_CHECK_NOT_APPLICABLE)
@@ -157,8 +103,45 @@ void ss_suite_page(const ss_suite *suite, const char *command, ss_text *page)
                     "\nThis page is written by the program; write it again after changing a solver:\n\n"
                     "```console\n%s\n```\n\n",
                     command);
-    put_accepted(suite, page);
-    put_checks(suite, page);
+
+    ss_text_append(page,
+                   "## Laws and needs\n\nLaws are those of `stickslip/problem.h`. *Exact* methods end on "
+                   "their own at a solution; *warm* ones use the start; *bodies*: the matrix is never built "
+                   "if the problem comes from bodies.\n\n");
+    ss_text_append(page, "| solver | free | box | coupled | cone | convex | exact | warm | bodies | needs | "
+                         "weakness |\n|---|---|---|---|---|---|---|---|---|---|---|\n");
+    for (int s = 0; s < suite->solver_count; s++) {
+        const ss_solver *solver = suite->solvers[s];
+        unsigned laws = solver->laws, traits = solver->traits;
+        ss_text_appendf(page, "| %s | %s | %s | %s | %s | %s | %s | %s | %s | %s%s | %s |\n", solver->name,
+                        mark(laws, SS_LAW_FREE), mark(laws, SS_LAW_BOX), mark(laws, SS_LAW_COUPLED),
+                        mark(laws, SS_LAW_CONE), mark(laws, SS_LAW_CONVEX), mark(traits, SS_EXACT),
+                        mark(traits, SS_WARM_STARTS), mark(traits, SS_MATRIX_FREE),
+                        traits & SS_NEEDS_SYMMETRIC ? "symmetry " : "",
+                        traits & SS_NEEDS_DIAGONAL ? "diagonal" : "", solver->weakness);
+    }
+
+    // "58", "55, 3 failed", "55, 3 expected", "" when nothing applies.
+    ss_text_append(
+        page, "\n## Checks\n\nThe number of problems on which a check passed, with default options. Problems "
+              "that a solver does not accept are not counted. *Expected* failures are listed below with "
+              "their reasons.\n\n");
+    put_heading(suite, "| check | what has to hold |", 2, page);
+    for (int c = 0; c < ss_check_count(); c++) {
+        if (!suite->wanted[c]) continue;
+        ss_text_appendf(page, "| %s | %s |", ss_check_at(c)->name, ss_check_at(c)->asks);
+        for (int s = 0; s < suite->solver_count; s++) {
+            ss_suite_tally tally = ss_suite_count(suite, s, c);
+            if (tally.passed + tally.failed + tally.expected + tally.skipped > 0)
+                ss_text_appendf(page, " %d", tally.passed);
+            if (tally.failed > 0) ss_text_appendf(page, ", **%d failed**", tally.failed);
+            if (tally.expected > 0) ss_text_appendf(page, ", %d expected", tally.expected);
+            if (tally.skipped > 0) ss_text_appendf(page, ", %d skipped", tally.skipped);
+            ss_text_append(page, " |");
+        }
+        ss_text_append(page, "\n");
+    }
+
     put_solved(suite, page);
     put_failures(suite, false, page);
     put_failures(suite, true, page);

@@ -61,21 +61,6 @@ ss_block ss_planted_block(ss_law law, int first, int size)
     return (ss_block){.law = law, .first = first, .size = size, .contact = -1, .constraint = -1};
 }
 
-/* A coupled contact: its normal row, and two tangents whose bounds follow it. */
-static void add_coupled(ss_problem *problem, int *blocks, int first, bool own_bounds, double mu)
-{
-    problem->blocks[(*blocks)++] = ss_planted_block(SS_LAW_BOX, first, 1);
-    problem->blocks[(*blocks)++] = ss_planted_block(SS_LAW_COUPLED, first + 1, 2);
-    problem->lower[first] = own_bounds ? -2.0 : 0.0;
-    problem->upper[first] = own_bounds ? 2.0 : INFINITY;
-    for (int i = first + 1; i < first + 3; i++) {
-        problem->partner[i] = first;
-        problem->factor[i] = mu;
-        problem->lower[i] = own_bounds ? -0.2 : -INFINITY;
-        problem->upper[i] = own_bounds ? 0.1 : INFINITY;
-    }
-}
-
 ss_problem *ss_recipe_problem(const ss_recipe *from, ss_random *random, ss_error *err)
 {
     int size = 0, count = 0;
@@ -87,10 +72,23 @@ ss_problem *ss_recipe_problem(const ss_recipe *from, ss_random *random, ss_error
         ss_problem_create(size, count, from->matrix == SS_RECIPE_BODIES ? from->bodies : -1, err);
     int first = 0, blocks = 0;
     for (const char *at = from->letters; problem && *at; first += rows_of_letter(*at++)) {
+        // A coupled contact: its normal row, and two tangents whose bounds follow it.
         if (*at == 'c' || *at == 'C') {
-            add_coupled(problem, &blocks, first, *at == 'C', recipe_mu(from, random));
+            bool own_bounds = *at == 'C';
+            double mu = recipe_mu(from, random);
+            problem->blocks[blocks++] = ss_planted_block(SS_LAW_BOX, first, 1);
+            problem->blocks[blocks++] = ss_planted_block(SS_LAW_COUPLED, first + 1, 2);
+            problem->lower[first] = own_bounds ? -2.0 : 0.0;
+            problem->upper[first] = own_bounds ? 2.0 : INFINITY;
+            for (int i = first + 1; i < first + 3; i++) {
+                problem->partner[i] = first;
+                problem->factor[i] = mu;
+                problem->lower[i] = own_bounds ? -0.2 : -INFINITY;
+                problem->upper[i] = own_bounds ? 0.1 : INFINITY;
+            }
             continue;
         }
+
         ss_law law = *at == 'f'                 ? SS_LAW_FREE
                      : *at == 'l' || *at == 'b' ? SS_LAW_BOX
                      : strchr("vqs", *at)       ? SS_LAW_CONVEX
@@ -106,35 +104,6 @@ ss_problem *ss_recipe_problem(const ss_recipe *from, ss_random *random, ss_error
 
 /* ---- solutions -------------------------------------------------------------------------------------- */
 
-/* Chooses a place in [l, u] and the w that belongs to it. */
-static void plant_row(ss_random *random, bool degenerate, double l, double u, double *x, double *w)
-{
-    double force = degenerate && ss_random_below(random, 2) ? 0.0 : ss_random_between(random, 0.1, 1);
-    int place = ss_random_below(random, 3);
-    *w = 0.0;
-    if (l == u) {
-        *x = l, *w = ss_random_between(random, -1, 1);
-    } else if (place == 1 && isfinite(l)) {
-        *x = l, *w = force;
-    } else if (place == 2 && isfinite(u)) {
-        *x = u, *w = -force;
-    } else {
-        double from = isfinite(l) ? l : isfinite(u) ? u - 1.0 : -1.0;
-        double to = isfinite(u) ? u : from + 1.0;
-        *x = from + (to - from) * ss_random_between(random, 0.1, 0.9);
-    }
-}
-
-static void choose_box(ss_random *random, double *l, double *u)
-{
-    int kind = ss_random_below(random, 5);
-    *l = ss_random_between(random, -1, 0.5);
-    *u = *l + ss_random_between(random, 0.2, 1);
-    if (kind == 1) *l = -INFINITY;
-    if (kind == 2) *u = INFINITY;
-    if (kind == 3) *u = *l;
-}
-
 /* Under the convex law a contact that slips lifts off: w_N = mu |w_T| + mu_r |w_M|. */
 static void plant_cone(ss_random *random, const ss_recipe *from, const ss_block *block, double *x, double *w)
 {
@@ -143,6 +112,7 @@ static void plant_cone(ss_random *random, const ss_recipe *from, const ss_block 
     bool endless = isinf(block->mu);
     if (endless && mode == SS_PLANTED_SLIP) mode = SS_PLANTED_STICK;
     ss_planted_contact(random, mode, block->size, endless ? 2.0 : block->mu, block->mu_rolling, w, x);
+
     if (endless && mode == SS_PLANTED_OPEN) {
         for (int i = 1; i < block->size && i < 3; i++) {
             x[i] = ss_random_between(random, -1, 1); // glued sideways, free to lift
@@ -160,20 +130,45 @@ static void plant_cone(ss_random *random, const ss_recipe *from, const ss_block 
 
 void ss_recipe_plant(const ss_recipe *from, ss_random *random, ss_problem *problem, double *x, double *w)
 {
+    // Boxes: with two bounds, with one, or with equal ones.
     int first = 0;
     for (const char *at = from->letters; *at; first += rows_of_letter(*at++)) {
-        if (*at == 'b') choose_box(random, problem->lower + first, problem->upper + first);
+        if (*at != 'b') continue;
+        int kind = ss_random_below(random, 5);
+        double *l = &problem->lower[first], *u = &problem->upper[first];
+        *l = ss_random_between(random, -1, 0.5);
+        *u = *l + ss_random_between(random, 0.2, 1);
+        if (kind == 1) *l = -INFINITY;
+        if (kind == 2) *u = INFINITY;
+        if (kind == 3) *u = *l;
     }
+
     for (int k = 0; k < problem->block_count; k++) {
         const ss_block *block = &problem->blocks[k];
         if (ss_block_is_cone(block)) {
             plant_cone(random, from, block, x + block->first, w + block->first);
             continue;
         }
+
+        // A place in [l, u], and the w that belongs to it.
         for (int i = block->first; i < block->first + block->size; i++) {
             double l, u;
             ss_problem_bounds(problem, x, i, &l, &u); // partners come first
-            plant_row(random, from->degenerate, l, u, x + i, w + i);
+            bool weak = from->degenerate && ss_random_below(random, 2);
+            double force = weak ? 0.0 : ss_random_between(random, 0.1, 1);
+            int place = ss_random_below(random, 3);
+            w[i] = 0.0;
+            if (l == u) {
+                x[i] = l, w[i] = ss_random_between(random, -1, 1);
+            } else if (place == 1 && isfinite(l)) {
+                x[i] = l, w[i] = force;
+            } else if (place == 2 && isfinite(u)) {
+                x[i] = u, w[i] = -force;
+            } else {
+                double low = isfinite(l) ? l : isfinite(u) ? u - 1.0 : -1.0;
+                double high = isfinite(u) ? u : low + 1.0;
+                x[i] = low + (high - low) * ss_random_between(random, 0.1, 0.9);
+            }
         }
     }
 }

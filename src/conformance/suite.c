@@ -90,20 +90,6 @@ static bool next(void *context, const ss_task *last, ss_task *task)
     return false;
 }
 
-static bool take_reply(ss_check_result *result, const char *reply, size_t size)
-{
-    ss_unpacker from = {reply, reply + size, false};
-    result->outcome = (ss_check_outcome)ss_unpack_within(&from, 0, SS_CHECK_OUTCOMES - 1);
-    result->late = ss_unpack_within(&from, 0, 1);
-    result->status = (ss_status)ss_unpack_within(&from, 0, SS_FAILED);
-    result->iterations = ss_unpack_within(&from, -1, 2147483647);
-    result->error = ss_unpack_real(&from);
-    char *message = ss_unpack_text(&from);
-    if (message) snprintf(result->message, sizeof result->message, "%s", message);
-    ss_release(message);
-    return !from.bad;
-}
-
 static bool done(void *context, const ss_task *task, const ss_ending *ending, const char *reply, size_t size,
                  ss_error *err)
 {
@@ -121,13 +107,25 @@ static bool done(void *context, const ss_task *task, const ss_ending *ending, co
         return true;
     }
     *result = (ss_check_result){.outcome = SS_CHECK_FAILED, .iterations = -1, .error = NAN, .late = hung};
+    ss_unpacker from = {reply, reply + size, false};
+    if (ending->replied) {
+        result->outcome = (ss_check_outcome)ss_unpack_within(&from, 0, SS_CHECK_OUTCOMES - 1);
+        result->late = ss_unpack_within(&from, 0, 1);
+        result->status = (ss_status)ss_unpack_within(&from, 0, SS_FAILED);
+        result->iterations = ss_unpack_within(&from, -1, 2147483647);
+        result->error = ss_unpack_real(&from);
+        char *message = ss_unpack_text(&from);
+        if (message) snprintf(result->message, sizeof result->message, "%s", message);
+        ss_release(message);
+    }
+
     if (!ending->replied)
         snprintf(result->message, sizeof result->message, "%s: %s",
                  hung                                          ? "hangs"
                  : ending->outcome == SS_OUTCOME_OUT_OF_MEMORY ? "takes too much memory"
                                                                : "crashes",
                  ending->message);
-    else if (!take_reply(result, reply, size))
+    else if (from.bad)
         snprintf(result->message, sizeof result->message, "wrote into the memory of its process");
     else if (item->alone && result->outcome != SS_CHECK_FAILED) {
         result->outcome = SS_CHECK_FAILED;
@@ -218,27 +216,25 @@ ss_suite_tally ss_suite_count(const ss_suite *suite, int solver, int check)
     return tally;
 }
 
-/* Asked, and not failed. */
-static bool is_surprising(const ss_suite *suite, const ss_expected *item)
-{
-    bool asked = false;
-    for (int k = 0; k < suite->case_count; k++) {
-        const ss_suite_case *other = &suite->cases[k];
-        if (other->expected != item) continue;
-        if (other->state != SS_CASE_DONE || other->result.outcome == SS_CHECK_FAILED) return false;
-        asked = true;
-    }
-    return asked;
-}
-
 const ss_expected *ss_suite_surprise(const ss_suite *suite, int *at)
 {
     int number = 0;
     for (int l = 0; l < suite->expected_count; l++) {
         for (int i = 0; i < suite->expected[l].count; i++, number++) {
-            if (number < *at || !is_surprising(suite, &suite->expected[l].items[i])) continue;
+            const ss_expected *item = &suite->expected[l].items[i];
+            if (number < *at) continue;
+
+            // Asked, and never failed.
+            bool asked = false, failed = false;
+            for (int k = 0; k < suite->case_count; k++) {
+                const ss_suite_case *other = &suite->cases[k];
+                if (other->expected != item) continue;
+                failed |= other->state != SS_CASE_DONE || other->result.outcome == SS_CHECK_FAILED;
+                asked = true;
+            }
+            if (!asked || failed) continue;
             *at = number + 1;
-            return &suite->expected[l].items[i];
+            return item;
         }
     }
     return NULL;

@@ -7,19 +7,6 @@
 
 /* ---- the list --------------------------------------------------------------------------------------- */
 
-static bool make_room(ss_diagnosis *diagnosis)
-{
-    if (diagnosis->count < diagnosis->capacity) return true;
-    int capacity = diagnosis->capacity ? 2 * diagnosis->capacity : SS_DEFECT_COUNT;
-    ss_complaint *items = ss_allocate((size_t)capacity, sizeof *items);
-    if (!items) return false;
-    if (diagnosis->count) memcpy(items, diagnosis->items, (size_t)diagnosis->count * sizeof *items);
-    ss_release(diagnosis->items);
-    diagnosis->items = items;
-    diagnosis->capacity = capacity;
-    return true;
-}
-
 void ss_diagnosing_tell(ss_diagnosing *d, ss_severity severity, ss_defect defect, int count, double value,
                         int worst, const char *advice)
 {
@@ -36,7 +23,18 @@ void ss_diagnosing_tell(ss_diagnosing *d, ss_severity severity, ss_defect defect
                          .advice = ss_text_copy(advice)};
     to->out_of_memory |= d->text.out_of_memory;
     ss_text_clear(&d->text);
-    if (item.message && item.advice && make_room(to)) {
+
+    if (to->count == to->capacity) {
+        int capacity = to->capacity ? 2 * to->capacity : SS_DEFECT_COUNT;
+        ss_complaint *items = ss_allocate((size_t)capacity, sizeof *items);
+        if (items) {
+            if (to->count) memcpy(items, to->items, (size_t)to->count * sizeof *items);
+            ss_release(to->items);
+            to->items = items;
+            to->capacity = capacity;
+        }
+    }
+    if (item.message && item.advice && to->count < to->capacity) {
         to->items[to->count++] = item;
         return;
     }
@@ -114,21 +112,20 @@ void ss_name_unknown(const ss_problem *problem, int unknown, ss_text *text)
         ss_text_appendf(text, "unknown %d", unknown);
 }
 
-/* Do two unknowns go by the same name? Those of one contact or joint stand side by side. */
-static bool same_name(const ss_problem *problem, int i, int j)
-{
-    const ss_block *a = ss_block_of(problem, i), *b = ss_block_of(problem, j);
-    if (a->contact >= 0 || b->contact >= 0) return a->contact == b->contact;
-    return a->constraint >= 0 && a->constraint == b->constraint;
-}
-
 void ss_name_marked(const ss_problem *problem, const bool *marked, ss_text *text)
 {
     enum { NAMED = 4 };
-    int named = 0, last = -1;
+    int named = 0;
+    const ss_block *last = NULL;
     for (int i = 0; i < problem->size; i++) {
-        if (!marked[i] || (last >= 0 && same_name(problem, i, last))) continue;
-        last = i;
+        if (!marked[i]) continue;
+
+        // Unknowns of one contact or joint stand side by side, and go by one name.
+        const ss_block *block = ss_block_of(problem, i);
+        bool of_contact = last && (block->contact >= 0 || last->contact >= 0);
+        if (of_contact && block->contact == last->contact) continue;
+        if (last && !of_contact && block->constraint >= 0 && block->constraint == last->constraint) continue;
+        last = block;
         if (named++ >= NAMED) continue;
         if (named > 1) ss_text_append(text, ", ");
         ss_name_unknown(problem, i, text);
@@ -174,18 +171,6 @@ double ss_entry_of(const ss_problem *problem, int i, int j)
 
 /* ---- all of it -------------------------------------------------------------------------------------- */
 
-/* In the order of the list of defects, whatever the order of looking was. */
-static void sort(ss_diagnosis *diagnosis)
-{
-    for (int i = 1; i < diagnosis->count; i++) {
-        ss_complaint item = diagnosis->items[i];
-        int at = i;
-        for (; at > 0 && diagnosis->items[at - 1].defect > item.defect; at--)
-            diagnosis->items[at] = diagnosis->items[at - 1];
-        diagnosis->items[at] = item;
-    }
-}
-
 static bool look(ss_diagnosing *d)
 {
     if (!ss_diagnose_numbers(d)) return true; // what follows would only count the damage
@@ -212,7 +197,15 @@ bool ss_problem_diagnose(const ss_problem *problem, const ss_diagnosis_options *
     ss_diagnosing d = {.problem = &of_matrix, .options = options ? options : &usual, .diagnosis = diagnosis};
     d.is_empty = ss_allocate((size_t)problem->size, sizeof *d.is_empty);
     bool good = d.is_empty && look(&d) && !diagnosis->out_of_memory;
-    sort(diagnosis);
+
+    // In the order of the list of defects, whatever the order of looking was.
+    for (int i = 1; i < diagnosis->count; i++) {
+        ss_complaint item = diagnosis->items[i];
+        int at = i;
+        for (; at > 0 && diagnosis->items[at - 1].defect > item.defect; at--)
+            diagnosis->items[at] = diagnosis->items[at - 1];
+        diagnosis->items[at] = item;
+    }
     ss_release(d.is_empty);
     ss_text_free(&d.text);
     if (of_matrix.A != problem->A) ss_sparse_destroy(of_matrix.A);

@@ -12,64 +12,50 @@
 
 static const double uneven = 1e3, extreme = 1e5; /* mass ratios that are told and warned of */
 
-typedef struct spread {
-    double least, most; /* 1/kg: of the bodies that rows act on */
-    double ratio;       /* largest of two bodies that touch */
-    int unknown;        /* where, -1 = nowhere */
-} spread;
-
-static spread spread_of_bodies(const ss_problem *problem)
+void ss_diagnose_masses(ss_diagnosing *d)
 {
+    const ss_problem *problem = d->problem;
     const ss_bodies_form *form = problem->bodies;
-    spread of = {.least = INFINITY, .ratio = 1.0, .unknown = -1};
-    for (int i = 0; i < problem->size; i++) {
+    double least = INFINITY, most = 0.0; // 1/kg: of the bodies that rows act on
+    double touching = 1.0;               // largest ratio of two bodies that touch
+    int unknown = -1;                    // where, -1 = nowhere
+    for (int i = 0; form && i < problem->size; i++) {
         double own[2] = {0};
         for (int side = 0; side < 2; side++) {
             int body = form->pair[i][side];
             if (body < 0 || !(form->inverse_mass[body] > 0.0)) continue;
             own[side] = form->inverse_mass[body];
-            of.least = fmin(of.least, own[side]);
-            of.most = fmax(of.most, own[side]);
+            least = fmin(least, own[side]);
+            most = fmax(most, own[side]);
         }
         if (!(own[0] > 0.0 && own[1] > 0.0)) continue;
         double ratio = fmax(own[0] / own[1], own[1] / own[0]);
-        if (ratio > of.ratio) of.ratio = ratio, of.unknown = i;
+        if (ratio > touching) touching = ratio, unknown = i;
     }
-    return of;
-}
 
-/* Without bodies, the normal rows of cones tell: a_NN is about 1/m. */
-static spread spread_of_diagonal(const ss_problem *problem)
-{
-    spread of = {.least = INFINITY, .ratio = 1.0, .unknown = -1};
-    for (int k = 0; k < problem->block_count; k++) {
+    // Without bodies, the normal rows of cones tell: a_NN is about 1/m.
+    for (int k = 0; !form && k < problem->block_count; k++) {
         const ss_block *block = &problem->blocks[k];
         double a = block->size ? problem->diagonal[block->first] : 0.0;
         if (!ss_law_is_cone(block->law) || !(a > 0.0)) continue;
-        if (a < of.least) of.least = a, of.unknown = block->first;
-        of.most = fmax(of.most, a);
+        if (a < least) least = a, unknown = block->first;
+        most = fmax(most, a);
     }
-    return of;
-}
 
-void ss_diagnose_masses(ss_diagnosing *d)
-{
-    const ss_problem *problem = d->problem;
-    spread of = problem->bodies ? spread_of_bodies(problem) : spread_of_diagonal(problem);
-    double ratio = of.most > 0.0 ? of.most / of.least : 1.0;
+    double ratio = most > 0.0 ? most / least : 1.0;
     if (!(ratio >= uneven)) return;
-    if (problem->bodies)
+    if (form)
         ss_text_appendf(&d->text, "the heaviest body has %.3g times the mass of the lightest", ratio);
     else
         ss_text_appendf(&d->text, "a_NN of the contacts differs by a factor of %.3g", ratio);
-    if (problem->bodies && of.ratio >= uneven) {
-        ss_text_appendf(&d->text, "; %.3g meet at ", of.ratio);
-        ss_name_unknown(problem, of.unknown, &d->text);
-        ss_name_bodies(d, of.unknown, &d->text);
+    if (form && touching >= uneven) {
+        ss_text_appendf(&d->text, "; %.3g meet at ", touching);
+        ss_name_unknown(problem, unknown, &d->text);
+        ss_name_bodies(d, unknown, &d->text);
     }
-    bool touching = problem->bodies ? of.ratio >= extreme : ratio >= extreme;
-    ss_diagnosing_tell(d, touching ? SS_SEVERITY_WARNING : SS_SEVERITY_NOTE, SS_DEFECT_MASSES, 1, ratio,
-                       of.unknown,
+    bool is_extreme = (form ? touching : ratio) >= extreme;
+    ss_diagnosing_tell(d, is_extreme ? SS_SEVERITY_WARNING : SS_SEVERITY_NOTE, SS_DEFECT_MASSES, 1, ratio,
+                       unknown,
                        "where heavy bodies rest on light ones, sweeps need about as many iterations as "
                        "the mass ratio: use a direct or Newton method (interior-point, minmap-newton, "
                        "admm) or auto");
@@ -106,34 +92,6 @@ static void note_mu(worst_friction *of, double mu, int unknown)
     if (mu > of->most) of->most = mu, of->at_most = unknown;
 }
 
-/* Sliding makes an impulse mu nu against it; then du_N = (a_NN - mu |a_NT|) nu in the worst direction. */
-static void look_at_cone(const ss_problem *problem, const ss_block *block, worst_friction *of)
-{
-    int n = block->first, tangents = block->size < 3 ? block->size - 1 : 2;
-    double sum = 0.0;
-    note_mu(of, block->mu, n);
-    if (isinf(block->mu)) return;
-    for (int t = 1; t <= tangents; t++) {
-        double a = ss_entry_of(problem, n, n + t);
-        sum += a * a;
-    }
-    note_jam(of, block->mu, problem->diagonal[n], sqrt(sum), n);
-}
-
-static void look_at_coupled(const ss_problem *problem, const ss_block *block, worst_friction *of)
-{
-    if (block->contact < 0) return; // friction of a joint
-    int partner = problem->partner[block->first];
-    double mu = 0.0, reach = 0.0;
-    for (int i = block->first; i < block->first + block->size; i++) {
-        if (problem->partner[i] != partner) return;
-        mu = fmax(mu, problem->factor[i]);
-        reach += problem->factor[i] * fabs(ss_entry_of(problem, partner, i));
-    }
-    note_mu(of, mu, block->first);
-    if (mu > 0.0) note_jam(of, mu, problem->diagonal[partner], reach / mu, block->first);
-}
-
 static void tell_friction(ss_diagnosing *d, const worst_friction *of)
 {
     if (of->large) {
@@ -153,6 +111,7 @@ static void tell_friction(ss_diagnosing *d, const worst_friction *of)
                 : "bodies pressed into a groove may jam; less friction (mu_max=1 in the formulation) "
                   "avoids it");
     }
+
     if (of->endless) {
         ss_name_count(&d->text, of->endless, "contact");
         ss_text_append(&d->text, of->endless == 1 ? " has" : " have");
@@ -163,6 +122,7 @@ static void tell_friction(ss_diagnosing *d, const worst_friction *of)
             d, SS_SEVERITY_NOTE, SS_DEFECT_GLUE, of->endless, INFINITY, of->at_endless,
             "such contacts never slide; if two of them hold a body that must move, there is no solution");
     }
+
     if (of->jams) {
         ss_name_count(&d->text, of->jams, "contact");
         ss_text_append(&d->text, " can jam while sliding: at ");
@@ -184,9 +144,33 @@ void ss_diagnose_friction(ss_diagnosing *d)
     worst_friction of = {.at_most = -1, .at_endless = -1, .jam = -1};
     for (int k = 0; k < problem->block_count; k++) {
         const ss_block *block = &problem->blocks[k];
-        if (block->size > 1 && block->law == SS_LAW_CONE) look_at_cone(problem, block, &of);
-        if (block->size > 1 && block->law == SS_LAW_CONVEX) note_mu(&of, block->mu, block->first);
-        if (block->size > 0 && block->law == SS_LAW_COUPLED) look_at_coupled(problem, block, &of);
+        int n = block->first;
+        if (block->size > 1 && ss_law_is_cone(block->law)) note_mu(&of, block->mu, n);
+
+        // Sliding makes an impulse mu nu against it: du_N = (a_NN - mu |a_NT|) nu in the worst direction.
+        if (block->size > 1 && block->law == SS_LAW_CONE && !isinf(block->mu)) {
+            int tangents = block->size < 3 ? block->size - 1 : 2;
+            double sum = 0.0;
+            for (int t = 1; t <= tangents; t++) {
+                double a = ss_entry_of(problem, n, n + t);
+                sum += a * a;
+            }
+            note_jam(&of, block->mu, problem->diagonal[n], sqrt(sum), n);
+        }
+
+        // The same for friction by bounds that follow the normal impulse; friction of a joint has no contact.
+        if (block->size > 0 && block->law == SS_LAW_COUPLED && block->contact >= 0) {
+            int partner = problem->partner[n];
+            double mu = 0.0, reach = 0.0;
+            bool together = true;
+            for (int i = n; i < n + block->size; i++) {
+                together &= problem->partner[i] == partner;
+                mu = fmax(mu, problem->factor[i]);
+                reach += problem->factor[i] * fabs(ss_entry_of(problem, partner, i));
+            }
+            if (together) note_mu(&of, mu, n);
+            if (together && mu > 0.0) note_jam(&of, mu, problem->diagonal[partner], reach / mu, n);
+        }
     }
     tell_friction(d, &of);
 }
@@ -211,38 +195,26 @@ static void digest_number(ss_digest *digest, double value)
     ss_digest_add(digest, (ss_digest_word(value) + (UINT64_C(1) << 27)) >> 28);
 }
 
-static void digest_row(const ss_problem *problem, int i, ss_digest *digest)
-{
-    const ss_bodies_form *form = problem->bodies;
-    if (form) {
-        for (int side = 0; side < 2; side++) {
-            ss_digest_add(digest, (uint64_t)(form->pair[i][side] + 1));
-            for (int k = 0; form->pair[i][side] >= 0 && k < 6; k++)
-                digest_number(digest, form->jacobian[i][6 * side + k]);
-        }
-        return;
-    }
-    const ss_sparse *A = problem->A;
-    for (int k = A->start[i]; k < A->start[i + 1]; k++) {
-        if (A->value[k] == 0.0) continue;
-        ss_digest_add(digest, (uint64_t)A->row[k]);
-        digest_number(digest, A->value[k]);
-    }
-}
-
+/* Of the rows of one block: bodies and Jacobians, or entries of A. */
 static uint64_t digest_block(const ss_problem *problem, const ss_block *block)
 {
+    const ss_bodies_form *form = problem->bodies;
+    const ss_sparse *A = problem->A;
     ss_digest digest = ss_digest_start();
     ss_digest_add(&digest, (uint64_t)block->size);
-    for (int i = block->first; i < block->first + block->size; i++) digest_row(problem, i, &digest);
+    for (int i = block->first; i < block->first + block->size; i++) {
+        for (int side = 0; form && side < 2; side++) {
+            ss_digest_add(&digest, (uint64_t)(form->pair[i][side] + 1));
+            for (int k = 0; form->pair[i][side] >= 0 && k < 6; k++)
+                digest_number(&digest, form->jacobian[i][6 * side + k]);
+        }
+        for (int k = form ? 0 : A->start[i]; !form && k < A->start[i + 1]; k++) {
+            if (A->value[k] == 0.0) continue;
+            ss_digest_add(&digest, (uint64_t)A->row[k]);
+            digest_number(&digest, A->value[k]);
+        }
+    }
     return digest.a;
-}
-
-static bool is_contact(const ss_problem *problem, const ss_block *block)
-{
-    return block->size > 0 &&
-           (ss_law_is_cone(block->law) || (block->law == SS_LAW_BOX && block->contact >= 0)) &&
-           problem->diagonal[block->first] > 0.0;
 }
 
 bool ss_diagnose_duplicates(ss_diagnosing *d)
@@ -253,9 +225,12 @@ bool ss_diagnose_duplicates(ss_diagnosing *d)
     if (!prints) return false;
     int contacts = 0, copies = 0, most = 0, worst = -1;
     for (int k = 0; k < problem->block_count; k++) {
-        if (is_contact(problem, &problem->blocks[k]))
-            prints[contacts++] = (print){digest_block(problem, &problem->blocks[k]), k};
+        const ss_block *block = &problem->blocks[k];
+        bool is_contact = ss_law_is_cone(block->law) || (block->law == SS_LAW_BOX && block->contact >= 0);
+        if (block->size > 0 && is_contact && problem->diagonal[block->first] > 0.0)
+            prints[contacts++] = (print){digest_block(problem, block), k};
     }
+
     qsort(prints, (size_t)contacts, sizeof *prints, compare_prints);
     for (int i = 0, end; i < contacts; i = end) {
         for (end = i + 1; end < contacts && prints[end].digest == prints[i].digest;) end++;

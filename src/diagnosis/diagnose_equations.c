@@ -13,70 +13,48 @@ typedef struct equations {
     ss_problem *part; /* the equations alone */
 } equations;
 
-static bool choose_equations(const ss_diagnosing *d, equations *of)
+/* A problem of the equations alone, with its matrix. */
+static bool take_part(const ss_problem *problem, equations *of)
 {
-    const ss_problem *problem = d->problem;
-    of->unknown = ss_allocate((size_t)problem->size, sizeof *of->unknown);
-    if (!of->unknown) return false;
-    for (int k = 0; k < problem->block_count; k++) {
-        const ss_block *block = &problem->blocks[k];
-        if (block->law != SS_LAW_FREE) continue;
-        for (int i = block->first; i < block->first + block->size; i++) {
-            if (!d->is_empty[i]) of->unknown[of->count++] = i;
-        }
-    }
-    return true;
-}
-
-static void copy_rows(const ss_problem *from, const equations *of, ss_problem *to)
-{
-    const ss_bodies_form *form = from->bodies;
-    size_t bodies = (size_t)form->bodies;
-    memcpy(to->bodies->inverse_mass, form->inverse_mass, bodies * sizeof *form->inverse_mass);
-    memcpy(to->bodies->inverse_inertia, form->inverse_inertia, bodies * sizeof *form->inverse_inertia);
+    const ss_bodies_form *form = problem->bodies;
+    ss_problem *part = of->part = ss_problem_create(of->count, 1, form ? form->bodies : -1, NULL);
+    if (!part) return false;
     for (int i = 0; i < of->count; i++) {
-        int at = of->unknown[i];
-        memcpy(to->bodies->pair[i], form->pair[at], sizeof form->pair[at]);
-        memcpy(to->bodies->jacobian[i], form->jacobian[at], sizeof form->jacobian[at]);
-        to->bodies->compliance[i] = form->compliance[at];
+        part->b[i] = problem->b[of->unknown[i]];
+        part->diagonal[i] = problem->diagonal[of->unknown[i]];
     }
-}
 
-static ss_sparse *part_of_matrix(const ss_problem *from, const equations *of)
-{
-    int *place = ss_allocate((size_t)from->size, sizeof *place);
-    ss_sparse *part = ss_sparse_create(of->count, of->count, ss_sparse_nonzeros(from->A), NULL);
-    bool good = place && part;
-    for (int i = 0; good && i < from->size; i++) place[i] = -1;
+    if (form) {
+        size_t bodies = (size_t)form->bodies;
+        memcpy(part->bodies->inverse_mass, form->inverse_mass, bodies * sizeof *form->inverse_mass);
+        memcpy(part->bodies->inverse_inertia, form->inverse_inertia, bodies * sizeof *form->inverse_inertia);
+        for (int i = 0; i < of->count; i++) {
+            int at = of->unknown[i];
+            memcpy(part->bodies->pair[i], form->pair[at], sizeof form->pair[at]);
+            memcpy(part->bodies->jacobian[i], form->jacobian[at], sizeof form->jacobian[at]);
+            part->bodies->compliance[i] = form->compliance[at];
+        }
+        return ss_problem_need_matrix(part, NULL);
+    }
+
+    // Their rows and columns of A.
+    int *place = ss_allocate((size_t)problem->size, sizeof *place);
+    const ss_sparse *A = problem->A;
+    part->A = ss_sparse_create(of->count, of->count, ss_sparse_nonzeros(A), NULL);
+    bool good = place && part->A;
+    for (int i = 0; good && i < problem->size; i++) place[i] = -1;
     for (int i = 0; good && i < of->count; i++) place[of->unknown[i]] = i;
     for (int j = 0, entry = 0; good && j < of->count; j++) {
         int column = of->unknown[j];
-        for (int k = from->A->start[column]; k < from->A->start[column + 1]; k++) {
-            if (place[from->A->row[k]] < 0) continue;
-            part->row[entry] = place[from->A->row[k]];
-            part->value[entry++] = from->A->value[k];
+        for (int k = A->start[column]; k < A->start[column + 1]; k++) {
+            if (place[A->row[k]] < 0) continue;
+            part->A->row[entry] = place[A->row[k]];
+            part->A->value[entry++] = A->value[k];
         }
-        part->start[j + 1] = entry;
+        part->A->start[j + 1] = entry;
     }
     ss_release(place);
-    if (good) return part;
-    ss_sparse_destroy(part);
-    return NULL;
-}
-
-static bool take_part(const ss_problem *problem, equations *of)
-{
-    of->part = ss_problem_create(of->count, 1, problem->bodies ? problem->bodies->bodies : -1, NULL);
-    if (!of->part) return false;
-    for (int i = 0; i < of->count; i++) {
-        of->part->b[i] = problem->b[of->unknown[i]];
-        of->part->diagonal[i] = problem->diagonal[of->unknown[i]];
-    }
-    if (problem->bodies) {
-        copy_rows(problem, of, of->part);
-        return ss_problem_need_matrix(of->part, NULL);
-    }
-    return (of->part->A = part_of_matrix(problem, of)) != NULL;
+    return good;
 }
 
 /* The part of b that no impulse can answer, in scaled rows: what is left of b + G x after the proximal point
@@ -106,26 +84,20 @@ static int compare_reals(const void *left, const void *right)
 }
 
 /* As many rows as there are eigenvalues that count as none: those with the smallest pivots. */
-static int mark_dependent(const equations *of, const ss_gram *G, double *sorted, bool *marked)
+static void tell_redundant(ss_diagnosing *d, const equations *of, const ss_gram *G, double *sorted,
+                           bool *marked)
 {
-    int first = -1, left = G->dependent;
+    int count = G->dependent, first = -1, left = count;
+    if (!count) return;
     memcpy(sorted, G->pivots, (size_t)of->count * sizeof *sorted);
     qsort(sorted, (size_t)of->count, sizeof *sorted, compare_reals);
     for (int i = 0; i < of->count && left > 0; i++) {
-        if (G->pivots[i] > sorted[G->dependent - 1]) continue;
+        if (G->pivots[i] > sorted[count - 1]) continue;
         marked[of->unknown[i]] = true;
         if (first < 0) first = of->unknown[i];
         left--;
     }
-    return first;
-}
 
-static void tell_redundant(ss_diagnosing *d, const equations *of, const ss_gram *G, double *scratch,
-                           bool *marked)
-{
-    int count = G->dependent;
-    if (!count) return;
-    int first = mark_dependent(of, G, scratch, marked);
     ss_name_count(&d->text, count, "equation");
     ss_text_appendf(&d->text, " of %d depend%s on the others: ", of->count, count == 1 ? "s" : "");
     ss_name_marked(d->problem, marked, &d->text);
@@ -134,6 +106,7 @@ static void tell_redundant(ss_diagnosing *d, const equations *of, const ss_gram 
         "remove them, or give these joints a compliance; otherwise their impulses are not unique");
 }
 
+/* Rows in which much is left that no impulse can answer. */
 static void tell_inconsistent(ss_diagnosing *d, const equations *of, const ss_gram *G, const double *rest,
                               bool *marked)
 {
@@ -148,6 +121,7 @@ static void tell_inconsistent(ss_diagnosing *d, const equations *of, const ss_gr
     }
     double part = load > 0.0 ? sqrt(sum / load) : 0.0;
     if (!(part > goal)) return;
+
     memset(marked, 0, (size_t)d->problem->size * sizeof *marked);
     for (int i = 0; i < of->count; i++) {
         if (fabs(rest[i]) < share * most) continue;
@@ -176,8 +150,16 @@ bool ss_diagnose_equations(ss_diagnosing *d)
     ss_gram G = {0};
     // of a matrix that is not semidefinite the pivots tell nothing, and other unknowns might help
     if (!d->is_symmetric || d->has_massless || d->negative_pivots) return true;
-    bool good = choose_equations(d, &of);
-    if (good && of.count > 0) {
+    of.unknown = ss_allocate((size_t)problem->size, sizeof *of.unknown);
+    if (!of.unknown) return false;
+    for (int k = 0; k < problem->block_count; k++) {
+        const ss_block *block = &problem->blocks[k];
+        for (int i = block->first; block->law == SS_LAW_FREE && i < block->first + block->size; i++)
+            if (!d->is_empty[i]) of.unknown[of.count++] = i;
+    }
+
+    bool good = true;
+    if (of.count > 0) {
         double *rest = ss_allocate((size_t)of.count, sizeof *rest);
         bool *marked = ss_allocate((size_t)problem->size, sizeof *marked);
         good = rest && marked && take_part(problem, &of) && ss_gram_make(of.part->A, of.part->diagonal, &G);

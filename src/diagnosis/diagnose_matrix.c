@@ -10,20 +10,6 @@
 
 /* ---- rows that nothing moves ------------------------------------------------------------------------ */
 
-/* Of bodies, a_ii = 0 is enough: A is semidefinite. */
-static void find_empty_rows(ss_diagnosing *d)
-{
-    const ss_problem *problem = d->problem;
-    const ss_sparse *A = problem->A;
-    for (int i = 0; i < problem->size; i++)
-        d->is_empty[i] = problem->bodies ? problem->diagonal[i] == 0.0 : true;
-    for (int j = 0; !problem->bodies && j < problem->size; j++) {
-        for (int k = A->start[j]; k < A->start[j + 1]; k++) {
-            if (A->value[k] != 0.0) d->is_empty[A->row[k]] = d->is_empty[j] = false;
-        }
-    }
-}
-
 /* m/s by which the law of an empty block is violated whatever the impulse is: w = b. */
 static double violation(const ss_problem *problem, const ss_block *block)
 {
@@ -39,14 +25,6 @@ static double violation(const ss_problem *problem, const ss_block *block)
     return most;
 }
 
-static bool block_is_empty(const ss_diagnosing *d, const ss_block *block)
-{
-    for (int i = block->first; i < block->first + block->size; i++) {
-        if (!d->is_empty[i]) return false;
-    }
-    return block->size > 0;
-}
-
 static bool diagnose_immovable(ss_diagnosing *d)
 {
     const ss_problem *problem = d->problem;
@@ -56,12 +34,15 @@ static bool diagnose_immovable(ss_diagnosing *d)
     double most = -1.0;
     for (int k = 0; k < problem->block_count; k++) {
         const ss_block *block = &problem->blocks[k];
-        if (!block_is_empty(d, block)) continue;
+        bool is_empty = block->size > 0;
+        for (int i = block->first; i < block->first + block->size; i++) is_empty &= d->is_empty[i];
+        if (!is_empty) continue;
         double here = violation(problem, block);
         marked[block->first] = true;
         count++;
         if (here > most) most = here, worst = block->first;
     }
+
     if (count) {
         ss_name_marked(problem, marked, &d->text);
         ss_text_appendf(&d->text, " act%s on no body that can move", count == 1 ? "s" : "");
@@ -95,6 +76,7 @@ static void diagnose_diagonal(ss_diagnosing *d)
     }
     d->has_massless = zeros + negative > 0;
     if (!d->has_massless) return;
+
     if (negative) {
         ss_text_appendf(&d->text, "a_ii is negative for ");
         ss_name_count(&d->text, negative, "unknown");
@@ -135,6 +117,7 @@ static void diagnose_symmetry(ss_diagnosing *d)
     }
     d->is_symmetric = !(most > rounding * scale);
     if (row < 0) return;
+
     bool has_cones = ss_problem_laws(problem) & (SS_LAW_CONE | SS_LAW_CONVEX);
     ss_text_appendf(&d->text,
                     "A is not symmetric: a_ij and a_ji differ by %.3g of the largest entry, for i = %d (",
@@ -154,24 +137,23 @@ static void diagnose_symmetry(ss_diagnosing *d)
 
 bool ss_diagnose_rows(ss_diagnosing *d)
 {
-    find_empty_rows(d);
+    // Rows that nothing moves. Of bodies, a_ii = 0 is enough: A is semidefinite.
+    const ss_problem *problem = d->problem;
+    const ss_sparse *A = problem->A;
+    for (int i = 0; i < problem->size; i++)
+        d->is_empty[i] = problem->bodies ? problem->diagonal[i] == 0.0 : true;
+    for (int j = 0; !problem->bodies && j < problem->size; j++) {
+        for (int k = A->start[j]; k < A->start[j + 1]; k++) {
+            if (A->value[k] != 0.0) d->is_empty[A->row[k]] = d->is_empty[j] = false;
+        }
+    }
+
     diagnose_symmetry(d); // decides how bad a zero on the diagonal is
     diagnose_diagonal(d);
     return diagnose_immovable(d);
 }
 
 /* ---- definiteness ----------------------------------------------------------------------------------- */
-
-/* y = D^-1/2 (A + A') / 2 D^-1/2 x, with D = 1 where a_ii is not positive. */
-static void apply_scaled(const ss_problem *problem, const double *root, const double *x, double *scaled,
-                         double *y)
-{
-    int n = problem->size;
-    for (int i = 0; i < n; i++) scaled[i] = x[i] * root[i], y[i] = 0.0;
-    ss_sparse_apply(problem->A, scaled, 0.5, y);
-    ss_sparse_apply_transposed(problem->A, scaled, 0.5, y);
-    for (int i = 0; i < n; i++) y[i] *= root[i];
-}
 
 static double dot(int n, const double *x, const double *y)
 {
@@ -180,21 +162,10 @@ static double dot(int n, const double *x, const double *y)
     return sum;
 }
 
-/* Against all vectors before, twice, which is enough. */
-static double orthogonalise(int n, int count, const double *basis, double *y)
-{
-    for (int pass = 0; pass < 2; pass++) {
-        for (int k = 0; k < count; k++) {
-            double share = dot(n, basis + (size_t)k * (size_t)n, y);
-            for (int i = 0; i < n; i++) y[i] -= share * basis[(size_t)k * (size_t)n + (size_t)i];
-        }
-    }
-    return sqrt(dot(n, y, y));
-}
-
 enum { STEPS = 40 };
 
-/* Lanczos' method with everything kept: T = Q' A Q. Returns the steps that were made. */
+/* Lanczos' method with everything kept: T = Q' S Q, S = D^-1/2 (A + A') / 2 D^-1/2 with D = 1 where a_ii is
+ * not positive. Returns the steps that were made. */
 static int lanczos(const ss_problem *problem, const double *root, double *basis, double *work, double *T,
                    int steps)
 {
@@ -205,9 +176,22 @@ static int lanczos(const ss_problem *problem, const double *root, double *basis,
     for (int i = 0; i < n; i++) basis[i] /= sqrt(length);
     for (int k = 0; k < steps; k++) {
         double *q = basis + (size_t)k * (size_t)n;
-        apply_scaled(problem, root, q, scaled, y);
+        for (int i = 0; i < n; i++) scaled[i] = q[i] * root[i], y[i] = 0.0;
+        ss_sparse_apply(problem->A, scaled, 0.5, y);
+        ss_sparse_apply_transposed(problem->A, scaled, 0.5, y);
+        for (int i = 0; i < n; i++) y[i] *= root[i];
         T[k * steps + k] = dot(n, q, y);
-        double size = sqrt(dot(n, y, y)), rest = orthogonalise(n, k + 1, basis, y);
+        double size = sqrt(dot(n, y, y));
+
+        // Orthogonal to all vectors before: twice, which is enough.
+        for (int pass = 0; pass < 2; pass++) {
+            for (int j = 0; j <= k; j++) {
+                const double *before = basis + (size_t)j * (size_t)n;
+                double share = dot(n, before, y);
+                for (int i = 0; i < n; i++) y[i] -= share * before[i];
+            }
+        }
+        double rest = sqrt(dot(n, y, y));
         if (k + 1 == steps || !(rest > 1e-12 * size)) return k + 1;
         T[k * steps + k + 1] = T[(k + 1) * steps + k] = rest;
         for (int i = 0; i < n; i++) q[n + i] = y[i] / rest;
@@ -242,35 +226,32 @@ static bool extreme_eigenvalues(const ss_problem *problem, double *smallest, dou
     return good;
 }
 
-static bool has_bad_masses(const ss_bodies_form *form, int *body)
-{
-    for (int b = 0; b < form->bodies; b++) {
-        const double *I = form->inverse_inertia[b];
-        double minors = I[0] * I[4] - I[1] * I[3], size = fabs(I[0]) + fabs(I[4]) + fabs(I[8]);
-        double determinant = I[0] * (I[4] * I[8] - I[5] * I[7]) - I[1] * (I[3] * I[8] - I[5] * I[6]) +
-                             I[2] * (I[3] * I[7] - I[4] * I[6]);
-        bool bad = form->inverse_mass[b] < 0.0 || I[0] < 0.0 || I[4] < 0.0 || I[8] < 0.0 ||
-                   minors < -1e-9 * size * size || determinant < -1e-9 * size * size * size;
-        if (bad) return *body = b, true;
-    }
-    return false;
-}
-
-static void diagnose_bodies(ss_diagnosing *d)
-{
-    int body = 0;
-    if (!has_bad_masses(d->problem->bodies, &body)) return;
-    ss_text_appendf(&d->text, "the mass or the inertia of body %d is negative: impulses on it create energy",
-                    d->options->body ? d->options->body[body] : body);
-    ss_diagnosing_tell(d, SS_SEVERITY_FATAL, SS_DEFECT_INDEFINITE, 1, NAN, -1,
-                       "masses must be positive, and inertias positive definite");
-}
-
 bool ss_diagnose_definite(ss_diagnosing *d)
 {
     static const double rounding = 1e-9;
     const ss_problem *problem = d->problem;
-    if (problem->bodies) return diagnose_bodies(d), true;
+    const ss_bodies_form *form = problem->bodies;
+    if (form) {
+        // Of bodies, by the minors of their inertias; the first is named.
+        int body = -1;
+        for (int b = 0; b < form->bodies && body < 0; b++) {
+            const double *I = form->inverse_inertia[b];
+            double minors = I[0] * I[4] - I[1] * I[3], size = fabs(I[0]) + fabs(I[4]) + fabs(I[8]);
+            double determinant = I[0] * (I[4] * I[8] - I[5] * I[7]) - I[1] * (I[3] * I[8] - I[5] * I[6]) +
+                                 I[2] * (I[3] * I[7] - I[4] * I[6]);
+            bool bad = form->inverse_mass[b] < 0.0 || I[0] < 0.0 || I[4] < 0.0 || I[8] < 0.0 ||
+                       minors < -1e-9 * size * size || determinant < -1e-9 * size * size * size;
+            if (bad) body = b;
+        }
+        if (body < 0) return true;
+        ss_text_appendf(&d->text,
+                        "the mass or the inertia of body %d is negative: impulses on it create energy",
+                        d->options->body ? d->options->body[body] : body);
+        ss_diagnosing_tell(d, SS_SEVERITY_FATAL, SS_DEFECT_INDEFINITE, 1, NAN, -1,
+                           "masses must be positive, and inertias positive definite");
+        return true;
+    }
+
     // rows of sliding speeds make the symmetric part indefinite, and that is as it should be
     if (problem->size == 0 || (d->has_massless && !d->is_symmetric)) return true;
     double smallest = 0.0, largest = 0.0;

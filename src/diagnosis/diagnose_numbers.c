@@ -17,11 +17,20 @@ static void note(tally *of, const char *what, int unknown)
     if (of->count++ == 0) of->first = unknown, of->what = what;
 }
 
-static void look_at_bodies(const ss_problem *problem, tally *bad)
+static bool diagnose_finite(ss_diagnosing *d)
 {
+    const ss_problem *problem = d->problem;
     const ss_bodies_form *form = problem->bodies;
-    if (!form) return;
-    for (int i = 0; i < problem->size; i++) {
+    const ss_sparse *A = problem->A;
+    tally bad = {.first = -1};
+    for (int i = 0; i < problem->size; i++)
+        if (!isfinite(problem->b[i])) note(&bad, "b", i);
+    for (int j = 0; A && j < A->cols; j++) {
+        bool good = true;
+        for (int k = A->start[j]; k < A->start[j + 1]; k++) good &= isfinite(A->value[k]);
+        if (!good) note(&bad, "the column of A", j);
+    }
+    for (int i = 0; form && i < problem->size; i++) {
         bool good = isfinite(form->compliance[i]) && isfinite(form->offset[i]);
         for (int k = 0; k < 12; k++) good &= isfinite(form->jacobian[i][k]);
         for (int side = 0; side < 2; side++) {
@@ -31,31 +40,9 @@ static void look_at_bodies(const ss_problem *problem, tally *bad)
             for (int k = 0; k < 9; k++) good &= isfinite(form->inverse_inertia[body][k]);
             for (int k = 0; k < 6; k++) good &= isfinite(form->free_velocity[body][k]);
         }
-        if (!good) note(bad, "the row or the bodies", i);
+        if (!good) note(&bad, "the row or the bodies", i);
     }
-}
 
-static void look_at_matrix(const ss_problem *problem, tally *bad)
-{
-    const ss_sparse *A = problem->A;
-    for (int j = 0; A && j < A->cols; j++) {
-        for (int k = A->start[j]; k < A->start[j + 1]; k++) {
-            if (isfinite(A->value[k])) continue;
-            note(bad, "the column of A", j);
-            break;
-        }
-    }
-}
-
-static bool diagnose_finite(ss_diagnosing *d)
-{
-    const ss_problem *problem = d->problem;
-    tally bad = {.first = -1};
-    for (int i = 0; i < problem->size; i++) {
-        if (!isfinite(problem->b[i])) note(&bad, "b", i);
-    }
-    look_at_matrix(problem, &bad);
-    look_at_bodies(problem, &bad);
     if (!bad.count) return true;
     ss_text_appendf(&d->text, "%s of ", bad.what);
     ss_name_unknown(problem, bad.first, &d->text);
@@ -94,13 +81,6 @@ static bool diagnose_bounds(ss_diagnosing *d)
     return false;
 }
 
-static bool partner_is_right(const ss_problem *problem, int i)
-{
-    int partner = problem->partner[i];
-    return partner >= 0 && partner < problem->size && partner != i && problem->factor[i] >= 0.0 &&
-           isfinite(problem->factor[i]) && ss_block_of(problem, partner)->law != SS_LAW_FREE;
-}
-
 static bool diagnose_laws(ss_diagnosing *d)
 {
     const ss_problem *problem = d->problem;
@@ -110,9 +90,14 @@ static bool diagnose_laws(ss_diagnosing *d)
         if (ss_law_is_cone(block->law) && (!(block->mu >= 0.0) || !(block->mu_rolling >= 0.0)))
             note(&bad, "a friction coefficient that is negative or not a number", block->first);
         for (int i = block->first; block->law == SS_LAW_COUPLED && i < block->first + block->size; i++) {
-            if (!partner_is_right(problem, i)) note(&bad, "bounds with an invalid partner or factor", i);
+            int partner = problem->partner[i];
+            bool right = partner >= 0 && partner < problem->size && partner != i &&
+                         problem->factor[i] >= 0.0 && isfinite(problem->factor[i]) &&
+                         ss_block_of(problem, partner)->law != SS_LAW_FREE;
+            if (!right) note(&bad, "bounds with an invalid partner or factor", i);
         }
     }
+
     if (!bad.count) return true;
     ss_name_unknown(problem, bad.first, &d->text);
     ss_text_appendf(&d->text, " has %s", bad.what);
@@ -131,31 +116,26 @@ bool ss_diagnose_numbers(ss_diagnosing *d)
 
 /* ---- units ------------------------------------------------------------------------------------------ */
 
-typedef struct sizes {
-    double load; /* largest |b| */
-    double left; /* largest sum of what b is the difference of, bodies form only */
-    double mass; /* geometric mean of a_NN over cones, 0 without any */
-} sizes;
-
-static double summands(const ss_bodies_form *form, int i)
+void ss_diagnose_units(ss_diagnosing *d)
 {
-    double sum = fabs(form->offset[i]);
-    for (int k = 0; k < 12; k++) {
-        int body = form->pair[i][k / 6];
-        if (body >= 0) sum += fabs(form->jacobian[i][k] * form->free_velocity[body][k % 6]);
+    static const double small = 1e-140, large = 1e140; // squares, times some masses, stay in range
+    static const double rounding = 1e-13, natural = 1e6;
+    const ss_problem *problem = d->problem;
+    const ss_bodies_form *form = problem->bodies;
+    double load = 0.0; // largest |b|
+    double left = 0.0; // largest sum of what b is the difference of, bodies form only
+    double mass = 0.0; // geometric mean of a_NN over cones, 0 without any
+    for (int i = 0; i < problem->size; i++) {
+        load = fmax(load, fabs(problem->b[i]));
+        double sum = form ? fabs(form->offset[i]) : 0.0;
+        for (int k = 0; form && k < 12; k++) {
+            int body = form->pair[i][k / 6];
+            if (body >= 0) sum += fabs(form->jacobian[i][k] * form->free_velocity[body][k % 6]);
+        }
+        left = fmax(left, sum);
     }
-    return sum;
-}
-
-static sizes sizes_of(const ss_problem *problem)
-{
-    sizes of = {0};
     double logs = 0.0;
     int count = 0;
-    for (int i = 0; i < problem->size; i++) {
-        of.load = fmax(of.load, fabs(problem->b[i]));
-        if (problem->bodies) of.left = fmax(of.left, summands(problem->bodies, i));
-    }
     for (int k = 0; k < problem->block_count; k++) {
         const ss_block *block = &problem->blocks[k];
         double a = block->size ? problem->diagonal[block->first] : 0.0;
@@ -163,40 +143,33 @@ static sizes sizes_of(const ss_problem *problem)
         logs += log(a);
         count++;
     }
-    if (count) of.mass = exp(logs / count);
-    return of;
-}
+    if (count) mass = exp(logs / count);
 
-void ss_diagnose_units(ss_diagnosing *d)
-{
-    static const double small = 1e-140, large = 1e140; // squares, times some masses, stay in range
-    static const double rounding = 1e-13, natural = 1e6;
-    sizes of = sizes_of(d->problem);
-    if (of.load > 0.0 && (of.load < small || of.load > large)) {
+    if (load > 0.0 && (load < small || load > large)) {
         ss_text_appendf(&d->text,
                         "the largest velocity in b is %.3g m/s: its square is outside the range of "
                         "floating-point numbers",
-                        of.load);
-        ss_diagnosing_tell(d, SS_SEVERITY_WARNING, SS_DEFECT_UNITS, 1, of.load, -1,
+                        load);
+        ss_diagnosing_tell(d, SS_SEVERITY_WARNING, SS_DEFECT_UNITS, 1, load, -1,
                            "choose units in which velocities are near 1, or look for a body that has "
                            "flown away");
-    } else if (of.load > 0.0 && of.load < rounding * of.left) {
+    } else if (load > 0.0 && load < rounding * left) {
         ss_text_appendf(
             &d->text,
             "the largest velocity in b is %.3g m/s, the difference of speeds of %.3g m/s: it is only "
             "rounding error",
-            of.load, of.left);
+            load, left);
         ss_diagnosing_tell(
-            d, SS_SEVERITY_WARNING, SS_DEFECT_UNITS, 1, of.load / of.left, -1,
+            d, SS_SEVERITY_WARNING, SS_DEFECT_UNITS, 1, load / left, -1,
             "there is nothing to solve in this step; stop by energy<VALUE, in J, rather than relative to "
             "the start");
-    } else if (of.mass > natural || (of.mass > 0.0 && of.mass < 1.0 / natural)) {
+    } else if (mass > natural || (mass > 0.0 && mass < 1.0 / natural)) {
         ss_text_appendf(
             &d->text,
             "an impulse of 1 N s changes the velocity of a contact by %.3g m/s: natural_map compares the "
             "numbers of impulses and velocities, and in these units reports %s",
-            of.mass, of.mass > 1.0 ? "convergence too early" : "errors that are only rounding");
-        ss_diagnosing_tell(d, SS_SEVERITY_WARNING, SS_DEFECT_UNITS, 1, of.mass, -1,
+            mass, mass > 1.0 ? "convergence too early" : "errors that are only rounding");
+        ss_diagnosing_tell(d, SS_SEVERITY_WARNING, SS_DEFECT_UNITS, 1, mass, -1,
                            "stop by relative_energy, which does not depend on units, or choose units in "
                            "which masses are near 1");
     }

@@ -132,29 +132,6 @@ static bool rank_of_bodies(const ss_problem *problem, const bool *is_empty, int 
 
 /* ---- rank of matrices ------------------------------------------------------------------------------- */
 
-static bool rank_of_symmetric(ss_diagnosing *d, int *rank)
-{
-    ss_gram of;
-    bool good = ss_gram_make(d->problem->A, d->problem->diagonal, &of);
-    if (good && of.is_known) {
-        *rank = of.matrix->cols - of.dependent;
-        d->negative_pivots = of.negative;
-    }
-    ss_gram_free(&of);
-    return good;
-}
-
-/* Products that A'A takes. */
-static double cost_of_squaring(const ss_sparse *transposed)
-{
-    double sum = 0.0;
-    for (int j = 0; j < transposed->cols; j++) {
-        double entries = transposed->start[j + 1] - transposed->start[j];
-        sum += entries * entries;
-    }
-    return sum;
-}
-
 /* By the columns of A, scaled to unit length: G = A'A. */
 static bool rank_of_any(const ss_problem *problem, int *rank)
 {
@@ -162,7 +139,12 @@ static bool rank_of_any(const ss_problem *problem, int *rank)
     ss_error err = {0};
     ss_sparse *transposed = ss_sparse_transpose(problem->A, &err), *sum = NULL;
     bool good = transposed != NULL;
-    if (good && cost_of_squaring(transposed) <= most) {
+    double products = 0.0; // that A'A takes
+    for (int j = 0; good && j < transposed->cols; j++) {
+        double entries = transposed->start[j + 1] - transposed->start[j];
+        products += entries * entries;
+    }
+    if (good && products <= most) {
         sum = ss_sparse_multiply(transposed, problem->A, &err);
         good = sum && rank_of_sum(sum, rank);
     }
@@ -175,11 +157,23 @@ bool ss_diagnose_rank(ss_diagnosing *d)
 {
     const ss_problem *problem = d->problem;
     int rank = -1, size = problem->size;
-    bool good = size == 0                             ? true
-                : problem->bodies                     ? rank_of_bodies(problem, d->is_empty, &rank)
-                : d->is_symmetric && !d->has_massless ? rank_of_symmetric(d, &rank)
-                                                      : rank_of_any(problem, &rank);
-    if (size == 0) rank = 0;
+    bool good = true;
+    if (size == 0) {
+        rank = 0;
+    } else if (problem->bodies) {
+        good = rank_of_bodies(problem, d->is_empty, &rank);
+    } else if (d->is_symmetric && !d->has_massless) {
+        ss_gram of;
+        good = ss_gram_make(problem->A, problem->diagonal, &of);
+        if (good && of.is_known) {
+            rank = of.matrix->cols - of.dependent;
+            d->negative_pivots = of.negative;
+        }
+        ss_gram_free(&of);
+    } else {
+        good = rank_of_any(problem, &rank);
+    }
+
     d->diagnosis->rank = rank;
     int missing = size - rank;
     if (!good || rank < 0 || missing == 0) return good;

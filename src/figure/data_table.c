@@ -126,28 +126,7 @@ typedef struct shown_number {
     const char *unit; /* "" or "s", "ms", "us" ... with u for micro */
 } shown_number;
 
-static void show_plain(double value, shown_number *to)
-{
-    double size = fabs(value);
-    to->exponent = 0;
-    if (value == 0.0 || (size >= 1e-3 && size < 1e5)) {
-        bool whole = value == floor(value);
-        if (whole || size >= 100.0)
-            snprintf(to->digits, sizeof to->digits, "%.0f", value);
-        else
-            snprintf(to->digits, sizeof to->digits, "%#.3g", value);
-        size_t last = strlen(to->digits) - 1;
-        if (to->digits[last] == '.') to->digits[last] = 0;
-        return;
-    }
-    char words[32];
-    snprintf(words, sizeof words, "%.2e", value);
-    char *e = strchr(words, 'e');
-    ss_integer_read(e[1] == '+' ? e + 2 : e + 1, &to->exponent);
-    *e = 0;
-    snprintf(to->digits, sizeof to->digits, "%s", words);
-}
-
+/* Three digits, and a unit of time that fits; powers of ten where they are shorter. */
 static shown_number show_number(double value, ss_cell_words words)
 {
     static const struct {
@@ -155,18 +134,34 @@ static shown_number show_number(double value, ss_cell_words words)
         const char *unit;
     } units[] = {{3600.0, "h"}, {60.0, "min"}, {1.0, "s"}, {1e-3, "ms"}, {1e-6, "us"}, {1e-9, "ns"}};
     shown_number to = {.unit = ""};
+    double size = fabs(value);
     if (words == SS_CELL_PERCENT) {
         snprintf(to.digits, sizeof to.digits, "%.1f", 100.0 * value);
         to.unit = "%";
-    } else if (words == SS_CELL_SECONDS && value > 1e-12) {
+        return to;
+    }
+
+    if (words == SS_CELL_SECONDS && value > 1e-12) {
         size_t k = 0, last = sizeof units / sizeof *units - 1;
         while (k < last && value < units[k].scale * (1.0 - 5e-4)) k++;
         snprintf(to.digits, sizeof to.digits, "%#.3g", value / units[k].scale);
-        size_t end = strlen(to.digits) - 1;
-        if (to.digits[end] == '.') to.digits[end] = 0;
         to.unit = units[k].unit;
-    } else
-        show_plain(value, &to);
+    } else if (value == 0.0 || (size >= 1e-3 && size < 1e5)) {
+        bool whole = value == floor(value) || size >= 100.0;
+        snprintf(to.digits, sizeof to.digits, whole ? "%.0f" : "%#.3g", value);
+    } else {
+        snprintf(to.digits, sizeof to.digits, "%.2e", value);
+        char *e = strchr(to.digits, 'e');
+        if (e) {
+            ss_integer_read(e[1] == '+' ? e + 2 : e + 1, &to.exponent);
+            *e = 0;
+        }
+        return to;
+    }
+
+    // "123." of three digits
+    size_t last = strlen(to.digits) - 1;
+    if (to.digits[last] == '.') to.digits[last] = 0;
     return to;
 }
 

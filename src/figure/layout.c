@@ -104,6 +104,7 @@ static void choose_range(ss_plot_axis *axis, const ss_plot_axis *wanted)
     axis->to = ceil(axis->to / step - 1e-9) * step;
 }
 
+/* What the series need, and what the caller wants. */
 static void choose_ranges(canvas *on)
 {
     const ss_figure *figure = on->figure;
@@ -114,6 +115,7 @@ static void choose_ranges(canvas *on)
         axes[k]->from = INFINITY;
         axes[k]->to = -INFINITY;
     }
+
     bool bars = false;
     for (const ss_plot_series *s = figure->first; s; s = s->next) {
         ss_plot_axis *y = s->right ? &on->right : &on->y;
@@ -129,6 +131,8 @@ static void choose_ranges(canvas *on)
             if (s->high) widen(s->kind == SS_SERIES_BOXES ? &on->x : y, s->high[i]);
         }
     }
+
+    // Bars stand on zero, and have room to the left and right.
     if (bars) {
         on->x.from -= 0.5;
         on->x.to += 0.5;
@@ -167,44 +171,39 @@ static void plain_words(double value, char *words, size_t size)
     snprintf(words, size, "%s%s", value < 0.0 ? "\xe2\x88\x92" : "", digits);
 }
 
-/* 1, 0.01, 10^-4, 2 x 10^-4 */
-static void power_words(double value, char *words, size_t size)
-{
-    double exponent = floor(log10(value) + 1e-9), digit = value / pow(10.0, exponent);
-    if (exponent >= -2.0 && exponent <= 3.0) {
-        plain_words(value, words, size);
-        return;
-    }
-    char lead[24] = "";
-    if (fabs(digit - 1.0) > 1e-6) snprintf(lead, sizeof lead, "%.3g\xc3\x97", digit);
-    snprintf(words, size, "%s10" SS_RAISE "%s%.0f" SS_LOWER, lead, exponent < 0.0 ? "\xe2\x88\x92" : "",
-             fabs(exponent));
-}
-
-static void seconds_words(double value, char *words, size_t size)
+static void tick_words(const ss_plot_axis *axis, double value, char *words, size_t size)
 {
     static const struct {
         double scale;
         const char *unit;
     } units[] = {{1.0, "s"}, {1e-3, "ms"}, {1e-6, "\xc2\xb5s"}, {1e-9, "ns"}, {1e-12, "ps"}, {1e-15, "fs"}};
-    size_t k = 0;
-    while (k + 1 < sizeof units / sizeof *units && value < units[k].scale * (1.0 - 1e-9)) k++;
-    snprintf(words, size, "%.3g\xc2\xa0%s", value / units[k].scale, units[k].unit);
-}
-
-static void tick_words(const ss_plot_axis *axis, double value, char *words, size_t size)
-{
     if (!axis->log && fabs(value) < 1e-12 * fabs(axis->to - axis->from)) value = 0.0;
-    if (axis->doubling && value >= 1e5)
+    if (axis->doubling && value >= 1e5) {
         snprintf(words, size, "2" SS_RAISE "%.0f" SS_LOWER, log2(value));
-    else if (axis->words == SS_TICK_SECONDS)
-        seconds_words(value, words, size);
-    else if (axis->words == SS_TICK_PERCENT)
+        return;
+    }
+    if (axis->words == SS_TICK_SECONDS) {
+        size_t k = 0;
+        while (k + 1 < sizeof units / sizeof *units && value < units[k].scale * (1.0 - 1e-9)) k++;
+        snprintf(words, size, "%.3g\xc2\xa0%s", value / units[k].scale, units[k].unit);
+        return;
+    }
+    if (axis->words == SS_TICK_PERCENT) {
         snprintf(words, size, "%.4g\xc2\xa0%%", 100.0 * value);
-    else if (axis->log)
-        power_words(value, words, size);
-    else
+        return;
+    }
+
+    // 1, 0.01, 10^-4, 2 x 10^-4 of a logarithmic axis; otherwise plain digits.
+    double exponent = axis->log ? floor(log10(value) + 1e-9) : 0.0;
+    if (exponent >= -2.0 && exponent <= 3.0) {
         plain_words(value, words, size);
+        return;
+    }
+    double digit = value / pow(10.0, exponent);
+    char lead[24] = "";
+    if (fabs(digit - 1.0) > 1e-6) snprintf(lead, sizeof lead, "%.3g\xc3\x97", digit);
+    snprintf(words, size, "%s10" SS_RAISE "%s%.0f" SS_LOWER, lead, exponent < 0.0 ? "\xe2\x88\x92" : "",
+             fabs(exponent));
 }
 
 static void add_tick(ticks *to, const ss_plot_axis *axis, double value)
@@ -252,6 +251,7 @@ static void choose_ticks(const canvas *on, const ss_plot_axis *axis, double leng
         }
         return;
     }
+
     if (axis->doubling) {
         for (int stride = 1; stride < 64; stride++) {
             to->count = 0;
@@ -261,6 +261,7 @@ static void choose_ticks(const canvas *on, const ss_plot_axis *axis, double leng
         }
         return;
     }
+
     int low = (int)floor(log10(axis->from)), high = (int)ceil(log10(axis->to));
     double ratio = axis->to / axis->from;
     int finest = ratio > 300.0 ? 2 : ratio > 3.0 ? 1 : 0;
@@ -334,37 +335,25 @@ static uint32_t colour_of(const ss_plot_series *s)
     return ss_colour_named(s->colour ? s->colour : (const char[]){'s', (char)('0' + (s->tint & 7)), 0});
 }
 
-/* Pixels of strokes and gaps by look, as in web/src/common/palette.ts. */
-static int dash_of(const ss_plot_series *s, const double **dash)
-{
-    static const double dashes[5][4] = {{0}, {7, 3}, {2, 2.5}, {9, 3, 2, 3}, {4, 2}};
-    static const int counts[5] = {0, 2, 2, 4, 2};
-    static const double plain[2] = {5, 4}, faint[2] = {2, 3};
-    if (s->dashed || s->faint) {
-        *dash = s->faint ? faint : plain;
-        return 2;
-    }
-    int k = s->look > 0 ? (s->look - 1) % 5 : 0;
-    *dash = dashes[k];
-    return counts[k];
-}
-
 /* A path for a series, filled or as a line. */
 static void begin_shape(const canvas *on, const ss_plot_series *s, bool filled, bool cut_off)
 {
     static const char *const fills[8] = {"f0", "f1", "f2", "f3", "f4", "f5", "f6", "f7"};
     static const char *const strokes[8] = {"s0", "s1", "s2", "s3", "s4", "s5", "s6", "s7"};
-    const double *dash;
-    int dashes = filled ? 0 : dash_of(s, &dash);
+
+    // Pixels of strokes and gaps by look, as in web/src/common/palette.ts; then of dashed and faint lines.
+    static const double looks[7][4] = {{0}, {7, 3}, {2, 2.5}, {9, 3, 2, 3}, {4, 2}, {5, 4}, {2, 3}};
+    static const int counts[7] = {0, 2, 2, 4, 2, 2, 2};
+    int look = s->faint ? 6 : s->dashed ? 5 : s->look > 0 ? (s->look - 1) % 5 : 0;
     ss_paint paint = {.fill = filled ? colour_of(s) : SS_NO_COLOUR,
                       .stroke = filled ? SS_NO_COLOUR : colour_of(s),
                       .width = on->unit * (s->faint         ? 1.0
                                            : s->width > 0.0 ? s->width
                                                             : 1.8),
                       .opacity = s->opacity,
-                      .dashes = dashes,
+                      .dashes = filled ? 0 : counts[look],
                       .clip = cut_off ? on->clip : 0};
-    for (int i = 0; i < dashes; i++) paint.dash[i] = on->unit * dash[i];
+    for (int i = 0; i < paint.dashes; i++) paint.dash[i] = on->unit * looks[look][i];
     if (!s->colour && on->style->inside_page) paint.look = (filled ? fills : strokes)[s->tint & 7];
     ss_drawing_path(on->drawing, &paint);
 }
@@ -417,6 +406,8 @@ static void draw_line(const canvas *on, const ss_plot_series *s, const ss_plot_a
         }
         down = seen;
     }
+
+    // Some of its points get a marker, the last one always.
     if (s->marks == 0) return;
     int step = (s->count + s->marks - 1) / s->marks;
     ss_plot_series plain = *s;
@@ -580,25 +571,6 @@ static void draw_contour(const canvas *on, const ss_plot_series *s)
 }
 
 /* ---- axes ------------------------------------------------------------------------------------------ */
-
-static void draw_grid(const canvas *on)
-{
-    const ss_paint paint = {.fill = SS_NO_COLOUR,
-                            .stroke = rule,
-                            .width = 0.8 * on->unit,
-                            .look = on->style->inside_page ? "grid" : NULL};
-    ss_drawing_path(on->drawing, &paint);
-    for (int i = 0; i < on->x_ticks.count; i++) {
-        double x = column(on, on->x_ticks.at[i]);
-        ss_drawing_move(on->drawing, x, on->top);
-        ss_drawing_line(on->drawing, x, on->top + on->height);
-    }
-    for (int i = 0; i < on->y_ticks.count; i++) {
-        double y = row(on, &on->y, on->y_ticks.at[i]);
-        ss_drawing_move(on->drawing, on->left, y);
-        ss_drawing_line(on->drawing, on->left + on->width, y);
-    }
-}
 
 /* Words of columns that have a name, each as far as it fits; a line where one ends and the next begins. */
 static void draw_spans(const canvas *on)
@@ -771,15 +743,6 @@ static double draw_legend(const canvas *on, double left, double top, double room
 
 /* ---- together -------------------------------------------------------------------------------------- */
 
-/* Names of rows take what they need, up to two fifths of the width. */
-static double row_name_room(const ss_figure *figure, double em, double total)
-{
-    double most = 0.0;
-    for (int i = 0; i < figure->row_count; i++)
-        most = fmax(most, ss_words_width(figure->row_names[i], em, false));
-    return fmin(most, 0.4 * total) + 0.7 * em;
-}
-
 static double height_of(const ss_figure *figure, double em, double total, double frame_width)
 {
     if (figure->first && figure->first->kind == SS_SERIES_CONTOUR) return frame_width; // a square
@@ -797,7 +760,22 @@ static double draw_panel(canvas *on, double top, double height, bool has_words_b
     on->height = height;
     on->clip = ss_drawing_clip(on->drawing, on->left, on->top, on->width, on->height);
     if (!has_words_below) on->x.label = NULL, on->bare = true;
-    draw_grid(on);
+
+    // The grid below everything, the frame on top.
+    ss_drawing_path(on->drawing, &(ss_paint){.fill = SS_NO_COLOUR,
+                                             .stroke = rule,
+                                             .width = 0.8 * on->unit,
+                                             .look = on->style->inside_page ? "grid" : NULL});
+    for (int i = 0; i < on->x_ticks.count; i++) {
+        double x = column(on, on->x_ticks.at[i]);
+        ss_drawing_move(on->drawing, x, on->top);
+        ss_drawing_line(on->drawing, x, on->top + on->height);
+    }
+    for (int i = 0; i < on->y_ticks.count; i++) {
+        double y = row(on, &on->y, on->y_ticks.at[i]);
+        ss_drawing_move(on->drawing, on->left, y);
+        ss_drawing_line(on->drawing, on->left + on->width, y);
+    }
     draw_series(on);
     draw_axes(on);
     ss_drawing_path(on->drawing, &(ss_paint){.fill = SS_NO_COLOUR,
@@ -828,7 +806,13 @@ void ss_figure_draw(const ss_figure *figure, const ss_figure_style *style, ss_dr
         heights[count] = height_of(f, em, total, 0.8 * total);
         if (!f->row_names) choose_ticks(on, &on->y, heights[count], false, &on->y_ticks);
         if (on->has_right) choose_ticks(on, &on->right, heights[count], false, &on->right_ticks);
-        double need = f->row_names ? row_name_room(f, em, total) : widest(&on->y_ticks, em) + 0.5 * em;
+
+        // names of rows take what they need, up to two fifths of the width
+        double names = 0.0;
+        for (int i = 0; f->row_names && i < f->row_count; i++)
+            names = fmax(names, ss_words_width(f->row_names[i], em, false));
+        double need =
+            f->row_names ? fmin(names, 0.4 * total) + 0.7 * em : widest(&on->y_ticks, em) + 0.5 * em;
         left = fmax(left, need + (on->y.label ? 1.9 * em : 0.3 * em));
         if (on->has_right)
             right = fmax(right,

@@ -45,15 +45,6 @@ static void colour(ss_text *to, uint32_t rgb, const char *operation)
     ss_text_appendf(to, "%s\n", operation);
 }
 
-static void set_opacity(document *d, double opacity)
-{
-    int i = 0;
-    while (i < d->opacities && d->opacity[i] != opacity) i++;
-    if (i == MOST_OPACITIES) return;
-    if (i == d->opacities) d->opacity[d->opacities++] = opacity;
-    ss_text_appendf(&d->page, "/G%d gs\n", i);
-}
-
 static void draw_path(document *d, const ss_mark *mark)
 {
     const ss_paint *paint = &mark->paint;
@@ -67,7 +58,12 @@ static void draw_path(document *d, const ss_mark *mark)
         number(page, clip->width), number(page, clip->height);
         ss_text_append(page, "re W n\n");
     }
-    if (paint->opacity > 0.0 && paint->opacity < 1.0) set_opacity(d, paint->opacity);
+    if (paint->opacity > 0.0 && paint->opacity < 1.0) {
+        int i = 0;
+        while (i < d->opacities && d->opacity[i] != paint->opacity) i++;
+        if (i == d->opacities && i < MOST_OPACITIES) d->opacity[d->opacities++] = paint->opacity;
+        if (i < MOST_OPACITIES) ss_text_appendf(page, "/G%d gs\n", i);
+    }
     if (paint->fill != SS_NO_COLOUR) colour(page, paint->fill, "rg");
     if (paint->stroke != SS_NO_COLOUR) {
         colour(page, paint->stroke, "RG");
@@ -159,28 +155,7 @@ static void put_stream(document *d, const char *more, const ss_text *contents)
     ss_text_free(&packed);
 }
 
-/* A string, as UTF-16. */
-static void put_string(ss_text *to, const char *words)
-{
-    ss_text_append(to, "<feff");
-    for (uint32_t c; (c = ss_next_character(&words));) {
-        if (c < 0x20) continue;
-        if (c >= 0x10000)
-            ss_text_appendf(to, "%04x%04x", 0xd800 + ((c - 0x10000) >> 10), 0xdc00 + ((c - 0x10000) & 0x3ff));
-        else
-            ss_text_appendf(to, "%04x", c);
-    }
-    ss_text_append(to, ">");
-}
-
 /* ---- fonts ------------------------------------------------------------------------------------------ */
-
-static uint32_t checksum(const char *bytes, size_t size)
-{
-    uint32_t sum = 0;
-    for (size_t i = 0; i < size; i++) sum += (uint32_t)(unsigned char)bytes[i] << (24 - 8 * (i % 4));
-    return sum;
-}
 
 /* The font with the outlines of the used glyphs only; glyphs keep their numbers. */
 static void make_font(const ss_font *font, const bool *used, ss_text *file)
@@ -219,8 +194,12 @@ static void make_font(const ss_font *font, const bool *used, ss_text *file)
     for (size_t i = 0; i < sizeof directory / sizeof *directory; i++) ss_pack_16(file, directory[i]);
     size_t offset = 12 + 16 * TABLES;
     for (int t = 0; t < TABLES; t++) {
+        const char *bytes = ss_text_get(&table[t]);
+        uint32_t sum = 0;
+        for (size_t i = 0; i < table[t].length; i++)
+            sum += (uint32_t)(unsigned char)bytes[i] << (24 - 8 * (i % 4));
         ss_text_append(file, tags[t]);
-        ss_pack_32(file, checksum(ss_text_get(&table[t]), table[t].length));
+        ss_pack_32(file, sum);
         ss_pack_32(file, (uint32_t)offset);
         ss_pack_32(file, (uint32_t)table[t].length);
         offset += (table[t].length + 3) / 4 * 4;
@@ -231,18 +210,6 @@ static void make_font(const ss_font *font, const bool *used, ss_text *file)
         file->out_of_memory |= table[t].out_of_memory;
         ss_text_free(&table[t]);
     }
-}
-
-/* Which character each glyph is, for searching and copying. */
-static void make_characters(const ss_font *font, const bool *used, ss_text *map)
-{
-    ss_text_append(
-        map, "/CIDInit /ProcSet findresource begin\n12 dict begin\nbegincmap\n/CIDSystemInfo << /Registry "
-             "(Adobe) /Ordering (UCS) /Supplement 0 >> def\n/CMapName /Adobe-Identity-UCS def\n/CMapType 2 "
-             "def\n1 begincodespacerange\n<0000> <ffff>\nendcodespacerange\n");
-    for (int g = 1; g < font->count; g++)
-        if (used[g]) ss_text_appendf(map, "1 beginbfchar\n<%04x> <%04x>\nendbfchar\n", g, font->code[g]);
-    ss_text_append(map, "endcmap\nCMapName currentdict /CMap defineresource pop\nend\nend\n");
 }
 
 /* Five objects; the number of the first, which the page refers to. */
@@ -291,8 +258,17 @@ static int put_font(document *d, int face)
     make_font(font, used, &stream);
     snprintf(more, sizeof more, "/Length1 %zu ", stream.length);
     put_stream(d, more, &stream);
+
+    // which character each glyph is, for searching and copying
     ss_text_clear(&stream);
-    make_characters(font, used, &stream);
+    ss_text_append(
+        &stream,
+        "/CIDInit /ProcSet findresource begin\n12 dict begin\nbegincmap\n/CIDSystemInfo << /Registry "
+        "(Adobe) /Ordering (UCS) /Supplement 0 >> def\n/CMapName /Adobe-Identity-UCS def\n/CMapType "
+        "2 def\n1 begincodespacerange\n<0000> <ffff>\nendcodespacerange\n");
+    for (int g = 1; g < font->count; g++)
+        if (used[g]) ss_text_appendf(&stream, "1 beginbfchar\n<%04x> <%04x>\nendbfchar\n", g, font->code[g]);
+    ss_text_append(&stream, "endcmap\nCMapName currentdict /CMap defineresource pop\nend\nend\n");
     put_stream(d, "", &stream);
     ss_text_free(&stream);
     return first;
@@ -342,9 +318,17 @@ bool ss_drawing_pdf(const ss_drawing *drawing, ss_text *pdf, ss_error *err)
     ss_text_appendf(pdf, "<< /Type /Catalog /Pages %d 0 R >>\n", page + 1);
     end_object(&d);
     int about = begin_object(&d);
-    ss_text_append(pdf, "<< /Title ");
-    put_string(pdf, drawing->title);
-    ss_text_appendf(pdf, " /Creator (stickslip %s) >>\n", ss_version());
+    ss_text_append(pdf, "<< /Title <feff"); // as UTF-16
+    const char *words = drawing->title;
+    for (uint32_t c; (c = ss_next_character(&words));) {
+        if (c < 0x20) continue;
+        if (c >= 0x10000)
+            ss_text_appendf(pdf, "%04x%04x", 0xd800 + ((c - 0x10000) >> 10),
+                            0xdc00 + ((c - 0x10000) & 0x3ff));
+        else
+            ss_text_appendf(pdf, "%04x", c);
+    }
+    ss_text_appendf(pdf, "> /Creator (stickslip %s) >>\n", ss_version());
     end_object(&d);
 
     size_t start = pdf->length - d.begin;

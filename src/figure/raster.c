@@ -73,14 +73,6 @@ static int by_x(const void *a, const void *b)
     return (first > second) - (first < second);
 }
 
-static void cover_span(float *cover, double from, double to, double low, double high)
-{
-    from = fmax(from, low), to = fmin(to, high);
-    if (!(from < to)) return;
-    int first = (int)floor(from), last = (int)ceil(to) - 1;
-    for (int i = first; i <= last; i++) cover[i] += (float)((fmin(to, i + 1.0) - fmax(from, i)) / ROWS);
-}
-
 /* Paints what the edges enclose, and forgets them. */
 static void fill(raster *r, uint32_t colour, double opacity, int clip)
 {
@@ -115,8 +107,11 @@ static void fill(raster *r, uint32_t colour, double opacity, int clip)
             int winding = 0;
             for (size_t i = 0; i + 1 < count; i++) {
                 winding += r->crossings[i].winding;
-                if (winding)
-                    cover_span(r->cover, r->crossings[i].x, r->crossings[i + 1].x, low, high), painted = true;
+                if (!winding) continue;
+                painted = true;
+                double from = fmax(r->crossings[i].x, low), to = fmin(r->crossings[i + 1].x, high);
+                for (int k = (int)floor(from); from < to && k <= (int)ceil(to) - 1; k++)
+                    r->cover[k] += (float)((fmin(to, k + 1.0) - fmax(from, k)) / ROWS);
             }
         }
         for (int i = 0; painted && i < r->width; i++) {
@@ -206,22 +201,20 @@ static void add_box(raster *r, double x0, double y0, double x1, double y1, doubl
     add_edge(r, x1 + nx, y1 + ny, x0 + nx, y0 + ny);
 }
 
-static void add_disc(raster *r, double x, double y, double radius)
-{
-    enum { CORNERS = 12 };
-    const double turn = 2.0 * acos(-1.0) / CORNERS; // the way round that boxes go
-    for (int k = 0; k < CORNERS; k++)
-        add_edge(r, x + radius * cos(k * turn), y + radius * sin(k * turn), x + radius * cos((k + 1) * turn),
-                 y + radius * sin((k + 1) * turn));
-}
-
 static void add_stroke(raster *r, double x0, double y0, double x1, double y1, void *context)
 {
     stroke *s = context;
     const ss_paint *paint = s->paint;
     bool joins = s->has_before && s->end[0] == x0 && s->end[1] == y0;
     if (!joins && paint->dashes > 0) s->dash = 0, s->left = r->scale * paint->dash[0];
-    if (joins && s->dash % 2 == 0) add_disc(r, x0, y0, s->half);
+    if (joins && s->dash % 2 == 0) { // a disc, the way round that boxes go
+        enum { CORNERS = 12 };
+        const double turn = 2.0 * acos(-1.0) / CORNERS;
+        for (int k = 0; k < CORNERS; k++)
+            add_edge(r, x0 + s->half * cos(k * turn), y0 + s->half * sin(k * turn),
+                     x0 + s->half * cos((k + 1) * turn), y0 + s->half * sin((k + 1) * turn));
+    }
+
     double length = hypot(x1 - x0, y1 - y0), done = 0.0;
     while (paint->dashes > 0 && length - done > s->left) {
         double a = done / length, b = (done + s->left) / length;

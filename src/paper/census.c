@@ -104,12 +104,6 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static double median(double *values, int count)
-{
-    qsort(values, (size_t)count, sizeof *values, ascending);
-    return count ? values[count / 2] : NAN;
-}
-
 bool ss_census_total(const ss_census *census, int method, ss_census_sum *sum, ss_error *err)
 {
     int count = census->frame_count, carrying = 0, bad = 0, negative = 0, sticking = 0;
@@ -132,7 +126,10 @@ bool ss_census_total(const ss_census *census, int method, ss_census_sum *sum, ss
     }
     double *to[7] = {&sum->alignment,   &sum->creep,       &sum->cone,           &sum->penetration,
                      &sum->dissipation, &sum->natural_map, &sum->relative_energy};
-    for (int i = 0; i < 7; i++) *to[i] = median(values[i], count);
+    for (int i = 0; i < 7; i++) {
+        qsort(values[i], (size_t)count, sizeof *values[i], ascending);
+        *to[i] = count ? values[i][count / 2] : NAN; // the median
+    }
     if (carrying) {
         sum->bad = (double)bad / carrying;
         sum->negative = (double)negative / carrying;

@@ -38,25 +38,19 @@ typedef struct score {
     double last_spike; /* s */
 } score;
 
-static bool take(ss_paper_report *report, int steps, track *t)
-{
-    double **arrays[4 + WHEELS] = {&t->time, &t->x, &t->y, &t->turned};
-    for (int w = 0; w < WHEELS; w++) arrays[4 + w] = &t->speed[w];
-    bool good = true;
-    for (int k = 0; k < 4 + WHEELS; k++) {
-        *arrays[k] = ss_arena_take(report->arena, (size_t)steps, sizeof(double), "a drive");
-        good &= *arrays[k] != NULL;
-    }
-    return good;
-}
-
 static bool drive(ss_paper_report *report, const char *limit, const char *keep, const char *record,
                   const char *title, int steps, track *t, ss_error *err)
 {
     const char *settings[] = {limit, keep, NULL};
     ss_scene_run run;
     *t = (track){0};
-    if (!take(report, steps, t)) return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for a drive");
+    double **arrays[4 + WHEELS] = {&t->time, &t->x, &t->y, &t->turned};
+    for (int w = 0; w < WHEELS; w++) arrays[4 + w] = &t->speed[w];
+    for (int k = 0; k < 4 + WHEELS; k++) {
+        *arrays[k] = ss_arena_take(report->arena, (size_t)steps, sizeof(double), "a drive");
+        if (!*arrays[k]) return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for a drive");
+    }
+
     bool good = ss_scene_run_open(&run, report, "forklift", NULL, settings, err);
     if (good && record) good = ss_scene_run_record(&run, record, title, report->quick ? 30 : 3, err);
     while (good && !run.broke && t->steps < steps) {
@@ -83,13 +77,6 @@ static double jump(const track *t, int k)
     double most = 0.0;
     for (int w = 0; k > 0 && w < WHEELS; w++) most = fmax(most, fabs(t->speed[w][k] - t->speed[w][k - 1]));
     return most;
-}
-
-static int closing(const track *reference)
-{
-    int k = 0;
-    while (k < reference->steps - 1 && reference->turned[k] < two_pi) k++;
-    return k;
 }
 
 /* A spike is three times what any wheel of the reference changes by in a step. */
@@ -192,7 +179,8 @@ static void judge_reference(study *s)
 {
     ss_paper_report *report = s->report;
     const track *r = &s->reference;
-    int close = closing(r);
+    int close = 0; // the step that closes the circle
+    while (close < r->steps - 1 && r->turned[close] < two_pi) close++;
     ss_paper_claim(report, "reference: closes the circle after", "s", r->time[close],
                    r->turned[close] >= two_pi, "block pivoting without a limit");
     ss_paper_claim(report, "reference: distance of the closing point from the start of the turn", "m",

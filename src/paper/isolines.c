@@ -36,55 +36,9 @@ static double measure(const row_kind *kind, measure_id id, double x, double w)
                                     : part.fischer_burmeister;
 }
 
-/* x obeys its bounds, and w is zero or pushes against the bound that x is at. */
-static bool is_solution(const row_kind *kind, double x, double w)
-{
-    if (x < kind->lower || x > kind->upper) return false;
-    return w == 0.0 || (x == kind->lower && w > 0.0) || (x == kind->upper && w < 0.0);
-}
-
 typedef struct plane {
     double value[POINTS * POINTS]; /* w by w, x fastest */
 } plane;
-
-static void fill(const row_kind *kind, measure_id id, plane *on)
-{
-    for (int j = 0; j < POINTS; j++) {
-        for (int i = 0; i < POINTS; i++)
-            on->value[j * POINTS + i] = measure(kind, id, coordinate(i), coordinate(j));
-    }
-}
-
-/* ---- the claims ---------------------------------------------------------------------------------- */
-
-/* How many points of the grid have a wrong zero: an error on the solution line, or none beside it. */
-static int wrong_zeros(const row_kind *kind, const plane *on)
-{
-    int count = 0;
-    for (int j = 0; j < POINTS; j++) {
-        for (int i = 0; i < POINTS; i++) {
-            bool zero = on->value[j * POINTS + i] == 0.0;
-            count += zero != is_solution(kind, coordinate(i), coordinate(j));
-        }
-    }
-    return count;
-}
-
-/* Second differences along lines of slope a, divided by the square of the step: smallest and largest. */
-static void curvature(const plane *on, double range[2])
-{
-    double step = coordinate(1) - coordinate(0);
-    range[0] = INFINITY;
-    range[1] = -INFINITY;
-    for (int j = 1; j + 1 < POINTS; j++) {
-        for (int i = 1; i + 1 < POINTS; i++) {
-            const double *at = &on->value[j * POINTS + i];
-            double second = (at[POINTS + 1] - 2.0 * at[0] + at[-POINTS - 1]) / (step * step);
-            range[0] = fmin(range[0], second);
-            range[1] = fmax(range[1], second);
-        }
-    }
-}
 
 static void claim(const row_kind *kind, measure_id id, const plane *on, ss_paper_report *report)
 {
@@ -96,32 +50,36 @@ static void claim(const row_kind *kind, measure_id id, const plane *on, ss_paper
     static const char *const bend_names[KINDS] = {"contact, energy error: second difference",
                                                   "friction, energy error: second difference"};
     size_t k = (size_t)(kind - kinds);
-    int wrong = wrong_zeros(kind, on);
+
+    // A wrong zero is an error on the solution line, or none beside it. There x obeys its bounds, and w is
+    // zero or pushes against the bound that x is at.
+    int wrong = 0;
+    for (int j = 0; j < POINTS; j++) {
+        for (int i = 0; i < POINTS; i++) {
+            double x = coordinate(i), w = coordinate(j);
+            bool inside = x >= kind->lower && x <= kind->upper;
+            bool solution =
+                inside && (w == 0.0 || (x == kind->lower && w > 0.0) || (x == kind->upper && w < 0.0));
+            wrong += (on->value[j * POINTS + i] == 0.0) != solution;
+        }
+    }
     ss_paper_reproduces(report, zero_names[k][id], "points", "zero set is the solution line", wrong,
                         wrong == 0, "exactly zero on the solution line and nowhere else");
     if (id != ENERGY) return;
-    double range[2];
-    curvature(on, range);
-    ss_paper_reproduces(report, bend_names[k], "1/kg", "quadratic along slope a_ii", range[1],
-                        range[0] == a && range[1] == a,
+
+    // Second differences along lines of slope a, divided by the square of the step: smallest and largest.
+    double step = coordinate(1) - coordinate(0), least = INFINITY, most = -INFINITY;
+    for (int j = 1; j + 1 < POINTS; j++) {
+        for (int i = 1; i + 1 < POINTS; i++) {
+            const double *at = &on->value[j * POINTS + i];
+            double second = (at[POINTS + 1] - 2.0 * at[0] + at[-POINTS - 1]) / (step * step);
+            least = fmin(least, second);
+            most = fmax(most, second);
+        }
+    }
+    ss_paper_reproduces(report, bend_names[k], "1/kg", "quadratic along slope a_ii", most,
+                        least == a && most == a,
                         "equal to a_ii along every line of slope a_ii: the error is quadratic there");
-}
-
-/* ---- figures ------------------------------------------------------------------------------------- */
-
-/* Light to dark blue. */
-static const char *level_colour(int level, char text[8])
-{
-    double t = (double)level / (LEVELS - 1);
-    snprintf(text, 8, "#%02x%02x%02x", (int)(158 - 150 * t), (int)(202 - 154 * t), (int)(225 - 118 * t));
-    return text;
-}
-
-/* Energies are spaced so that the lines are as far apart as those of the other measures along slope a. */
-static double level_value(measure_id id, int level)
-{
-    double distance = 0.25 * (level + 1);
-    return id == ENERGY ? 0.5 * a * distance * distance : distance;
 }
 
 static void draw(const row_kind *kind, measure_id id, const plane *on, ss_paper_report *report)
@@ -139,13 +97,17 @@ static void draw(const row_kind *kind, measure_id id, const plane *on, ss_paper_
     figure->y = (ss_plot_axis){.label = "velocity w", .from = -reach, .to = reach};
     figure->panel = true;
     figure->table = ss_paper_format(report, "isolines_%s.csv", kind->name);
+
+    // Light to dark blue. Energies are spaced so that the lines are as far apart as those of the other
+    // measures along slope a.
     for (int level = 0; level < LEVELS; level++) {
-        char colour[8];
-        double value = level_value(id, level);
+        double distance = 0.25 * (level + 1), t = (double)level / (LEVELS - 1);
+        double value = id == ENERGY ? 0.5 * a * distance * distance : distance;
         ss_plot_series *line =
             ss_figure_contour(figure, ss_paper_format(report, id == ENERGY ? "%.4g J" : "%.2f", value),
                               on->value, POINTS, POINTS, value);
-        line->colour = ss_paper_format(report, "%s", level_colour(level, colour));
+        line->colour = ss_paper_format(report, "#%02x%02x%02x", (int)(158 - 150 * t), (int)(202 - 154 * t),
+                                       (int)(225 - 118 * t));
         line->width = 1.6;
     }
 
@@ -191,7 +153,10 @@ static bool run(ss_paper_report *report, ss_error *err)
     bool good = true;
     for (size_t k = 0; k < KINDS; k++) {
         for (int id = 0; good && id < MEASURES; id++) {
-            fill(&kinds[k], (measure_id)id, on);
+            for (int j = 0; j < POINTS; j++)
+                for (int i = 0; i < POINTS; i++)
+                    on->value[j * POINTS + i] =
+                        measure(&kinds[k], (measure_id)id, coordinate(i), coordinate(j));
             claim(&kinds[k], (measure_id)id, on, report);
             draw(&kinds[k], (measure_id)id, on, report);
         }

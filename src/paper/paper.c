@@ -84,27 +84,20 @@ static void add(ss_paper_report *report, ss_paper_value value)
     report->values[report->value_count++] = value;
 }
 
-/* Half a unit of the last digit: "4.44e-2" -> 0.00005. */
-static double half_digit(const char *printed)
-{
-    const char *point = strchr(printed, '.'), *exponent = strchr(printed, 'e');
-    const char *end = exponent ? exponent : printed + strlen(printed);
-    double power = 0.0;
-    if (exponent) ss_number_read(exponent + 1, &power);
-    return 0.5 * pow(10.0, power - (point ? (double)(end - point - 1) : 0.0));
-}
-
-/* The factor lets a tie such as 0.00005 pass whichever way the paper rounds it. */
-static bool agrees(const char *printed, double ours)
-{
-    double value;
-    return ss_number_read(printed, &value) && fabs(ours - value) <= half_digit(printed) * (1.0 + 1e-9);
-}
-
 void ss_paper_number(ss_paper_report *report, const char *name, const char *unit, const char *printed,
                      double ours, const char *misprint)
 {
-    bool good = printed && agrees(printed, ours);
+    // Within half a unit of the last digit: of "4.44e-2" that is 0.00005. The factor lets a tie such as
+    // 0.00005 pass whichever way the paper rounds it.
+    bool good = false;
+    double value, power = 0.0;
+    if (printed && ss_number_read(printed, &value)) {
+        const char *point = strchr(printed, '.'), *exponent = strchr(printed, 'e');
+        const char *end = exponent ? exponent : printed + strlen(printed);
+        if (exponent) ss_number_read(exponent + 1, &power);
+        double half_digit = 0.5 * pow(10.0, power - (point ? (double)(end - point - 1) : 0.0));
+        good = fabs(ours - value) <= half_digit * (1.0 + 1e-9);
+    }
     ss_verdict verdict = !printed   ? SS_VERDICT_HOLDS
                          : good     ? SS_VERDICT_AGREES
                          : misprint ? SS_VERDICT_MISPRINT

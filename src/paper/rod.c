@@ -13,10 +13,17 @@ static const double radius = 0.01; // m (ours): the moment about its own axis pl
 
 /* ---- the problem, from the mechanics ------------------------------------------------------------- */
 
-static ss_frame *make_rod(double turning, ss_error *err)
+typedef struct rod {
+    double A[2][2], b[2];
+    double inverse[2][2]; /* A^-1: the effective mass matrix */
+    double solution[2];   /* of the complementarity problem */
+} rod;
+
+/* The problem from the mechanics, its effective mass matrix and its solution. */
+static bool make(double turning, rod *r, ss_error *err)
 {
     ss_frame *frame = ss_frame_create(1, 0, 0, 2, err);
-    if (!frame) return NULL;
+    if (!frame) return false;
     double moment = mass * length * length / 12.0;
     frame->h = h;
     frame->bodies.mass[0] = mass;
@@ -29,45 +36,13 @@ static ss_frame *make_rod(double turning, ss_error *err)
         frame->contacts.normal[c][2] = 1.0;
         frame->contacts.point[c][1] = (c == 0 ? -0.5 : 0.5) * length;
     }
-    return frame;
-}
-
-static ss_problem *assemble(double turning, ss_error *err)
-{
-    ss_frame *frame = make_rod(turning, err);
-    ss_problem *problem =
-        frame ? ss_problem_from_frame(frame, ss_formulation_find("frictionless"), NULL, err) : NULL;
-    if (problem && !ss_problem_need_matrix(problem, err)) {
-        ss_problem_destroy(problem);
-        problem = NULL;
-    }
+    ss_problem *problem = ss_problem_from_frame(frame, ss_formulation_find("frictionless"), NULL, err);
     ss_frame_destroy(frame);
-    return problem;
-}
+    if (!problem || !ss_problem_need_matrix(problem, err)) {
+        ss_problem_destroy(problem);
+        return false;
+    }
 
-typedef struct rod {
-    double A[2][2], b[2];
-    double inverse[2][2]; /* A^-1: the effective mass matrix */
-    double solution[2];   /* of the complementarity problem */
-} rod;
-
-static bool solve(ss_problem *problem, double x[2], ss_error *err)
-{
-    ss_run_options run = {
-        .max_iterations = 10000, .stop = {.gauge = SS_GAUGE_NATURAL_RESIDUAL, .below = 1e-15}, .seed = 1};
-    ss_solve_result result;
-    x[0] = x[1] = 0.0;
-    bool good =
-        ss_solve(&(ss_solve_request){.solver = ss_solver_find("nsgs"), .problem = problem, .run = &run}, x,
-                 &result, err);
-    ss_solve_result_free(&result);
-    return good;
-}
-
-static bool make(double turning, rod *r, ss_error *err)
-{
-    ss_problem *problem = assemble(turning, err);
-    if (!problem) return false;
     memset(r, 0, sizeof *r);
     for (int j = 0; j < 2; j++) {
         r->b[j] = problem->b[j];
@@ -80,7 +55,14 @@ static bool make(double turning, rod *r, ss_error *err)
     memcpy(factor, r->A, sizeof factor);
     if (ss_dense_lu(2, factor, pivot) == SS_LINALG_OK)
         ss_dense_lu_solve(2, factor, pivot, SS_AS_IS, r->inverse[0], 2);
-    bool good = solve(problem, r->solution, err);
+
+    ss_run_options run = {
+        .max_iterations = 10000, .stop = {.gauge = SS_GAUGE_NATURAL_RESIDUAL, .below = 1e-15}, .seed = 1};
+    ss_solve_result result;
+    bool good =
+        ss_solve(&(ss_solve_request){.solver = ss_solver_find("nsgs"), .problem = problem, .run = &run},
+                 r->solution, &result, err);
+    ss_solve_result_free(&result);
     ss_problem_destroy(problem);
     return good;
 }
@@ -104,30 +86,9 @@ static double energy(const guess *at, const double effective_mass[2])
     return measure(at, effective_mass, 0).energy + measure(at, effective_mass, 1).energy;
 }
 
-/* w2 = 0 and x1 = 0 fix the rest. */
-static guess consistent_guess(const rod *r)
-{
-    double x2 = -r->b[1] / r->A[1][1];
-    return (guess){{0.0, x2}, {r->A[0][1] * x2 + r->b[0], 0.0}};
-}
-
 static const char why_other[] = "follows from w1 = A12 x2 + b1";
 
 /* ---- the comparison ------------------------------------------------------------------------------ */
-
-static void compare_problem(ss_paper_report *report, const rod *r, const guess *ours)
-{
-    ss_paper_number(report, "A11 = A22", "1/kg", "0.1", r->A[0][0],
-                    "1/m + (l/2)^2/I = 4/m is 1.0; the energies in the text use 1.0");
-    ss_paper_number(report, "A12 = A21", "1/kg", NULL, r->A[0][1], "1/m - (l/2)^2/I = -2/m");
-    ss_paper_number(report, "x2", "N s", "-0.1019", ours->x[1], NULL);
-    ss_paper_number(report, "w1", "m/s", "-0.2981", ours->w[0],
-                    "w1 = A12 x2 + b1; the printed value omits A12 x2 and is b1 = -0.2981");
-    ss_paper_number(report, "b1", "m/s", NULL, r->b[0], "printed as w1");
-    ss_paper_number(report, "effective mass, diagonal", "kg", "1.33", r->inverse[0][0], NULL);
-    ss_paper_number(report, "effective mass, off the diagonal", "kg", "0.66", r->inverse[0][1],
-                    "2/3, truncated instead of rounded");
-}
 
 static void compare_residuals(ss_paper_report *report, const guess *at, const double effective_mass[2],
                               const char *first, const char *second)
@@ -213,8 +174,19 @@ static bool run(ss_paper_report *report, ss_error *err)
 {
     rod r;
     if (!make(torque, &r, err)) return false;
-    guess ours = consistent_guess(&r);
-    compare_problem(report, &r, &ours);
+    double x2 = -r.b[1] / r.A[1][1]; // w2 = 0 and x1 = 0 fix the rest
+    guess ours = {{0.0, x2}, {r.A[0][1] * x2 + r.b[0], 0.0}};
+
+    ss_paper_number(report, "A11 = A22", "1/kg", "0.1", r.A[0][0],
+                    "1/m + (l/2)^2/I = 4/m is 1.0; the energies in the text use 1.0");
+    ss_paper_number(report, "A12 = A21", "1/kg", NULL, r.A[0][1], "1/m - (l/2)^2/I = -2/m");
+    ss_paper_number(report, "x2", "N s", "-0.1019", ours.x[1], NULL);
+    ss_paper_number(report, "w1", "m/s", "-0.2981", ours.w[0],
+                    "w1 = A12 x2 + b1; the printed value omits A12 x2 and is b1 = -0.2981");
+    ss_paper_number(report, "b1", "m/s", NULL, r.b[0], "printed as w1");
+    ss_paper_number(report, "effective mass, diagonal", "kg", "1.33", r.inverse[0][0], NULL);
+    ss_paper_number(report, "effective mass, off the diagonal", "kg", "0.66", r.inverse[0][1],
+                    "2/3, truncated instead of rounded");
     compare_printed(report, &r, &ours);
     compare_consistent(report, &r, &ours);
     compare_ranking(report, &r, &ours);

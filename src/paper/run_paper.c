@@ -18,12 +18,6 @@ static void element(ss_text *html, const char *tag, const char *attributes, cons
     ss_text_appendf(html, "</%s>\n", tag);
 }
 
-static void badge(ss_text *html, ss_verdict verdict)
-{
-    ss_text_appendf(html, "<span class=\"badge verdict-%s\"><span class=\"dot\"></span>%s</span>",
-                    ss_verdict_name(verdict), ss_verdict_name(verdict));
-}
-
 static void link_to(ss_text *html, const char *target, const char *words)
 {
     ss_text_append(html, "<a href=\"");
@@ -58,28 +52,6 @@ static void count_verdicts(ss_text *html, const ss_paper_report *report)
 
 /* ---- the page -------------------------------------------------------------------------------------- */
 
-static void put_values(ss_text *html, const ss_paper_report *report)
-{
-    ss_text_append(html, "<section class=\"part\" id=\"verdicts\"><h2>Verdicts</h2>\n"
-                         "<div class=\"scroller\"><table class=\"wide values\"><thead><tr><th>what</th>"
-                         "<th>printed</th><th class=\"n\">ours</th><th>unit</th><th>verdict</th><th>why</th>"
-                         "</tr></thead><tbody>\n");
-    for (int i = 0; i < report->value_count; i++) {
-        const ss_paper_value *value = &report->values[i];
-        ss_text_append(html, "<tr>");
-        element(html, "th", " scope=\"row\"", value->name);
-        element(html, "td", "", value->printed ? value->printed : "");
-        ss_text_appendf(html, "<td class=\"n\">%.6g</td>", value->ours);
-        element(html, "td", "", value->unit);
-        ss_text_append(html, "<td>");
-        badge(html, value->verdict);
-        ss_text_append(html, "</td>");
-        element(html, "td", " class=\"definition\"", value->note ? value->note : "");
-        ss_text_append(html, "</tr>\n");
-    }
-    ss_text_append(html, "</tbody></table></div></section>\n");
-}
-
 static void put_table(ss_text *html, const ss_paper_report *report, const ss_paper_table *table, int number)
 {
     ss_text_appendf(html,
@@ -103,6 +75,8 @@ static void put_table(ss_text *html, const ss_paper_report *report, const ss_pap
         if (column + 1 == (size_t)table->columns)
             ss_text_append(html, heading ? "</tr></thead><tbody>\n" : "</tr>\n");
     }
+
+    // its files
     ss_text_append(html, "</tbody></table></div><p class=\"note\">");
     if (report->directory) {
         const char *ends[2] = {"csv", "tex"}, *words[2] = {"CSV", "LaTeX"};
@@ -141,24 +115,6 @@ static void put_figure(ss_text *html, const ss_paper_report *report, const ss_fi
     ss_text_append(html, "</p></figure>\n");
 }
 
-/* Two replays; the script of the page adds a button that plays both. */
-static void put_pair(ss_text *html, const ss_paper_part *part)
-{
-    ss_text_append(html, "<figure class=\"pair\"><figcaption>");
-    element(html, "h3", "", part->text);
-    ss_text_append(html, "</figcaption><div>");
-    for (int i = 0; i < 2; i++) {
-        ss_text_append(html, "<section><p>");
-        link_to(html, part->pages[i], part->labels[i]);
-        ss_text_append(html, "</p><iframe loading=\"lazy\" src=\"");
-        ss_text_append_escaped(html, part->pages[i]);
-        ss_text_append(html, "\" title=\"");
-        ss_text_append_escaped(html, part->labels[i]);
-        ss_text_append(html, "\"></iframe></section>");
-    }
-    ss_text_append(html, "</div></figure>\n");
-}
-
 static void put_parts(ss_text *html, const ss_paper_report *report)
 {
     int figures = 0, tables = 0;
@@ -194,8 +150,20 @@ static void put_parts(ss_text *html, const ss_paper_report *report)
             link_to(html, part->data, "frames (HDF5)");
             ss_text_append(html, "</p>\n");
             break;
-        case SS_PART_PAIR:
-            put_pair(html, part);
+        case SS_PART_PAIR: // two replays; the script of the page adds a button that plays both
+            ss_text_append(html, "<figure class=\"pair\"><figcaption>");
+            element(html, "h3", "", part->text);
+            ss_text_append(html, "</figcaption><div>");
+            for (int i = 0; i < 2; i++) {
+                ss_text_append(html, "<section><p>");
+                link_to(html, part->pages[i], part->labels[i]);
+                ss_text_append(html, "</p><iframe loading=\"lazy\" src=\"");
+                ss_text_append_escaped(html, part->pages[i]);
+                ss_text_append(html, "\" title=\"");
+                ss_text_append_escaped(html, part->labels[i]);
+                ss_text_append(html, "\"></iframe></section>");
+            }
+            ss_text_append(html, "</div></figure>\n");
             break;
         }
     }
@@ -235,7 +203,27 @@ static void put_page(ss_text *html, const ss_paper_report *report)
         ss_text_append(html, "</dd></div>");
     }
     ss_text_append(html, "</dl></header>\n");
-    put_values(html, report);
+
+    // printed values beside ours
+    ss_text_append(html, "<section class=\"part\" id=\"verdicts\"><h2>Verdicts</h2>\n"
+                         "<div class=\"scroller\"><table class=\"wide values\"><thead><tr><th>what</th>"
+                         "<th>printed</th><th class=\"n\">ours</th><th>unit</th><th>verdict</th><th>why</th>"
+                         "</tr></thead><tbody>\n");
+    for (int i = 0; i < report->value_count; i++) {
+        const ss_paper_value *value = &report->values[i];
+        const char *verdict = ss_verdict_name(value->verdict);
+        ss_text_append(html, "<tr>");
+        element(html, "th", " scope=\"row\"", value->name);
+        element(html, "td", "", value->printed ? value->printed : "");
+        ss_text_appendf(html, "<td class=\"n\">%.6g</td>", value->ours);
+        element(html, "td", "", value->unit);
+        ss_text_appendf(html,
+                        "<td><span class=\"badge verdict-%s\"><span class=\"dot\"></span>%s</span></td>",
+                        verdict, verdict);
+        element(html, "td", " class=\"definition\"", value->note ? value->note : "");
+        ss_text_append(html, "</tr>\n");
+    }
+    ss_text_append(html, "</tbody></table></div></section>\n");
     put_parts(html, report);
 }
 
@@ -250,23 +238,6 @@ static void field(ss_text *csv, const char *words)
         ss_text_append_bytes(csv, words, 1);
     }
     ss_text_append(csv, "\"");
-}
-
-static bool write_values(ss_paper_report *report, ss_error *err)
-{
-    ss_text csv = {0};
-    ss_text_append(&csv, "name,unit,printed,ours,verdict,note\n");
-    for (int i = 0; i < report->value_count; i++) {
-        const ss_paper_value *value = &report->values[i];
-        field(&csv, value->name), ss_text_append(&csv, ",");
-        field(&csv, value->unit), ss_text_append(&csv, ",");
-        field(&csv, value->printed);
-        ss_text_appendf(&csv, ",%.17g,%s,", value->ours, ss_verdict_name(value->verdict));
-        field(&csv, value->note), ss_text_append(&csv, "\n");
-    }
-    bool good = ss_paper_write(report, ss_paper_format(report, "%s.csv", report->paper->id), &csv, err);
-    ss_text_free(&csv);
-    return good;
 }
 
 /* For print: a panel fits one column of a paper, other figures both. */
@@ -295,14 +266,20 @@ static bool write_figure(ss_paper_report *report, ss_figure *figure, ss_error *e
     return good;
 }
 
-/* Cells are words; what reads as a number is aligned as one, with the digits it has. */
-static bool write_tex(ss_paper_report *report, const ss_paper_table *table, ss_error *err)
+/* As CSV, and as LaTeX: there what reads as a number is aligned as one, with the digits it has. */
+static bool write_table(ss_paper_report *report, const ss_paper_table *table, ss_error *err)
 {
     ss_text text = {0};
+    const char *id = report->paper->id;
+    for (size_t i = 0; i < table->count; i++) {
+        field(&text, table->cells[i]);
+        ss_text_append(&text, (i + 1) % (size_t)table->columns ? "," : "\n");
+    }
+    bool good = ss_paper_write(report, ss_paper_format(report, "%s_%s.csv", id, table->name), &text, err);
+
     ss_data_table data = {.title = table->title,
-                          .source =
-                              ss_paper_format(report, "stickslip paper %s%s, stickslip %s", report->paper->id,
-                                              report->quick ? " --quick" : "", ss_version()),
+                          .source = ss_paper_format(report, "stickslip paper %s%s, stickslip %s", id,
+                                                    report->quick ? " --quick" : "", ss_version()),
                           .arena = report->arena};
     for (size_t i = 0; i < table->count; i++) {
         double value;
@@ -313,46 +290,40 @@ static bool write_tex(ss_paper_report *report, const ss_paper_table *table, ss_e
         else
             ss_data_text(&data, table->cells[i]);
     }
+    ss_text_clear(&text);
     ss_data_tex(&data, 175.0, &text);
-    bool good = ss_paper_write(report, ss_paper_format(report, "%s_%s.tex", report->paper->id, table->name),
-                               &text, err);
+    good = good && ss_paper_write(report, ss_paper_format(report, "%s_%s.tex", id, table->name), &text, err);
     ss_text_free(&text);
-    return good;
-}
-
-static bool write_table(ss_paper_report *report, const ss_paper_table *table, ss_error *err)
-{
-    ss_text csv = {0};
-    for (size_t i = 0; i < table->count; i++) {
-        field(&csv, table->cells[i]);
-        ss_text_append(&csv, (i + 1) % (size_t)table->columns ? "," : "\n");
-    }
-    bool good = ss_paper_write(report, ss_paper_format(report, "%s_%s.csv", report->paper->id, table->name),
-                               &csv, err);
-    ss_text_free(&csv);
-    return good;
-}
-
-static bool write_page(ss_paper_report *report, ss_error *err)
-{
-    ss_text html = {0};
-    const char *name = ss_paper_format(report, "%s.html", report->paper->id);
-    put_page(&html, report);
-    bool good = ss_page_write(&ss_page_paper, &html, ss_paper_path(report, name), err);
-    if (good) ss_paper_note_file(report, name);
-    ss_text_free(&html);
     return good;
 }
 
 static bool write_all(ss_paper_report *report, ss_error *err)
 {
-    bool good = write_values(report, err);
+    ss_text csv = {0}, html = {0};
+    ss_text_append(&csv, "name,unit,printed,ours,verdict,note\n");
+    for (int i = 0; i < report->value_count; i++) {
+        const ss_paper_value *value = &report->values[i];
+        field(&csv, value->name), ss_text_append(&csv, ",");
+        field(&csv, value->unit), ss_text_append(&csv, ",");
+        field(&csv, value->printed);
+        ss_text_appendf(&csv, ",%.17g,%s,", value->ours, ss_verdict_name(value->verdict));
+        field(&csv, value->note), ss_text_append(&csv, "\n");
+    }
+    bool good = ss_paper_write(report, ss_paper_format(report, "%s.csv", report->paper->id), &csv, err);
+    ss_text_free(&csv);
     for (const ss_paper_part *part = report->first; good && part; part = part->next) {
         if (part->kind == SS_PART_FIGURE) good = write_figure(report, part->figure, err);
-        if (part->kind == SS_PART_TABLE)
-            good = write_table(report, part->table, err) && write_tex(report, part->table, err);
+        if (part->kind == SS_PART_TABLE) good = write_table(report, part->table, err);
     }
-    return good && write_page(report, err);
+    if (!good) return false;
+
+    // the page comes last: it links to all of these
+    const char *name = ss_paper_format(report, "%s.html", report->paper->id);
+    put_page(&html, report);
+    good = ss_page_write(&ss_page_paper, &html, ss_paper_path(report, name), err);
+    if (good) ss_paper_note_file(report, name);
+    ss_text_free(&html);
+    return good;
 }
 
 /* ---- running --------------------------------------------------------------------------------------- */

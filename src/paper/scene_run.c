@@ -135,21 +135,6 @@ double ss_scene_run_figure(const ss_scene_run *run, const char *name)
     return NAN;
 }
 
-/* The data set as a page that shows it. */
-static bool write_replay(ss_scene_run *run, const char *replay, ss_error *err)
-{
-    const char *path = ss_paper_path(run->report, run->data);
-    ss_findings findings = {.limit = 1};
-    ss_bpmd *file = ss_bpmd_open(path, NULL, NULL, err);
-    ss_replay_options options = {.megabytes = replay_megabytes, .title = run->title};
-    ss_replay *shown = file ? ss_replay_open(file, path, &options, &findings, err) : NULL;
-    bool good = shown && ss_replay_write(shown, ss_paper_path(run->report, replay), err);
-    ss_replay_close(shown);
-    ss_bpmd_close(file);
-    ss_findings_free(&findings);
-    return good;
-}
-
 bool ss_scene_run_close(ss_scene_run *run, ss_error *err)
 {
     ss_paper_report *report = run->report;
@@ -158,7 +143,17 @@ bool ss_scene_run_close(ss_scene_run *run, ss_error *err)
         good = ss_writer_close(run->writer, err);
         size_t stem = strlen(run->data) - 3; // without ".h5"
         const char *replay = ss_paper_format(report, "%.*s.html", (int)stem, run->data);
-        good = good && write_replay(run, replay, err);
+
+        // The data set as a page that shows it.
+        const char *path = ss_paper_path(report, run->data);
+        ss_findings findings = {.limit = 1};
+        ss_replay_options options = {.megabytes = replay_megabytes, .title = run->title};
+        ss_bpmd *file = good ? ss_bpmd_open(path, NULL, NULL, err) : NULL;
+        ss_replay *shown = file ? ss_replay_open(file, path, &options, &findings, err) : NULL;
+        good = shown && ss_replay_write(shown, ss_paper_path(report, replay), err);
+        ss_replay_close(shown);
+        ss_bpmd_close(file);
+        ss_findings_free(&findings);
         if (good) {
             ss_paper_note_file(report, run->data);
             ss_paper_note_file(report, replay);

@@ -136,16 +136,6 @@ static bool take_frames(ss_paper_report *report, ss_frame *frames[PLACES], int *
     return true;
 }
 
-/* Which cells must be solved, and which refused: what we expect of ours, whatever the print says. */
-static bool is_expected(int s, int c, const cell *at)
-{
-    bool sweeps = s >= 2 && s <= 4;
-    if (c == 1 && sweeps) return at->refused == at->tried; // zero on the diagonal
-    if (c == 3 && s < 2) return at->refused == at->tried;  // cones are not linear
-    // sweeps miss the tolerance on hard frames; the others solve all
-    return at->refused == 0 && (sweeps ? 2 * at->solved >= at->tried : at->solved == at->tried);
-}
-
 static void judge(ss_paper_report *report, cell cells[SOLVERS][CLASSES])
 {
     static const char *const words[CLASSES] = {"LCP", "LCP", "mLCP", "NCP"};
@@ -154,7 +144,13 @@ static void judge(ss_paper_report *report, cell cells[SOLVERS][CLASSES])
             const cell *at = &cells[s][c];
             const char *name = ss_paper_format(report, "%s: %s", solvers[s].name, classes[c].name);
             double share = (double)at->solved / at->tried;
-            bool expected = is_expected(s, c, at), refused = at->refused == at->tried;
+            bool refused = at->refused == at->tried;
+
+            // Which must be refused: zeros on the diagonal by sweeps, cones by methods for linear problems.
+            // Of the rest sweeps miss the tolerance on hard frames, the others solve all.
+            bool sweeps = s >= 2 && s <= 4, must_refuse = (c == 1 && sweeps) || (c == 3 && s < 2);
+            bool solved = sweeps ? 2 * at->solved >= at->tried : at->solved == at->tried;
+            bool expected = must_refuse ? refused : at->refused == 0 && solved;
             const char *note =
                 refused ? ss_paper_format(report, "not applicable: %s", at->why)
                 : at->solved < at->tried

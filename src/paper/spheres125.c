@@ -21,14 +21,6 @@ typedef struct method {
 static const char *const formulations[] = {"stewart-trinkle", "cone", "convex"};
 static const char *const problem_words[] = {"LCP of the friction polygon", "friction cones", "convex cones"};
 
-/* Natural merit: on the polygon, whose rows are all x >= 0, w >= 0, the sum of |min(x, w)|; on cones the
- * natural map takes its place. */
-static double merit_of(const ss_solve_result *result, int iteration, bool cones)
-{
-    const double *gauge = result->history.gauge[cones ? SS_GAUGE_NATURAL_MAP : SS_GAUGE_NATURAL_RESIDUAL];
-    return gauge[iteration];
-}
-
 static bool sample(method *m, const ss_frame *frame, ss_assembly *assembly, ss_error *err)
 {
     if (!ss_assemble(assembly, frame, NULL, err)) return false;
@@ -41,14 +33,16 @@ static bool sample(method *m, const ss_frame *frame, ss_assembly *assembly, ss_e
            ss_paper_solve(m->solver, NULL, MOST_ITERATIONS,
                           cones ? "natural_map<1e-12" : "relative_energy<1e-12", problem, x, &result, err);
     if (good) {
-        double first = start[cones ? SS_GAUGE_NATURAL_MAP : SS_GAUGE_NATURAL_RESIDUAL];
+        // Natural merit: on the polygon, whose rows are all x >= 0, w >= 0, the sum of |min(x, w)|; on cones
+        // the natural map takes its place.
+        ss_gauge gauge = cones ? SS_GAUGE_NATURAL_MAP : SS_GAUGE_NATURAL_RESIDUAL;
+        const double *merit = result.history.gauge[gauge];
+        double first = start[gauge];
         double *curve = m->curve[m->samples];
         int *steps = &m->steps[m->samples];
         *steps = MOST_ITERATIONS + 1;
         for (int k = 0; k < POINTS; k++) {
-            curve[k] = k == 0                      ? 1.0
-                       : k <= result.history.count ? merit_of(&result, k - 1, cones) / first
-                                                   : NAN;
+            curve[k] = k == 0 ? 1.0 : k <= result.history.count ? merit[k - 1] / first : NAN;
             if (*steps > MOST_ITERATIONS && curve[k] <= target) *steps = k;
         }
         m->solved += *steps <= MOST_ITERATIONS;

@@ -51,29 +51,25 @@ static colour of_hex(uint32_t hex)
     return (colour){to_linear(hex >> 16), to_linear(hex >> 8), to_linear(hex)};
 }
 
-/* Neighbouring numbers get colours that differ: a warm and a cool scale in turn, told apart
- * by all readers. */
-static colour of_body(int body)
+static colour surface_colour(const painter *p, int number, ss_vec3 point)
 {
     static const uint32_t palette[] = {0x4477AA, 0xCCBB44, 0x66CCEE, 0xEE6677,
                                        0x228833, 0xAA3377, 0xEE8866, 0x99DDFF};
-    return of_hex(palette[body % (int)(sizeof palette / sizeof *palette)]);
-}
-
-static colour of_plane(const painter *p, const ss_shape *shape, ss_vec3 point)
-{
-    ss_vec3 local = ss_quat_rotate_back(ss_quat_load(shape->quaternion),
-                                        ss_vec3_subtract(point, ss_vec3_load(shape->position)));
-    bool odd = ((int64_t)floor(local.x / p->checker) + (int64_t)floor(local.y / p->checker)) & 1;
-    return of_hex(odd ? 0xB8BDC4 : 0xC8CDD3);
-}
-
-static colour surface_colour(const painter *p, int number, ss_vec3 point)
-{
     const ss_shape *shape = ss_world_shape(p->world, number);
     if (shape->colour) return of_hex(shape->colour);
-    if (shape->kind == SS_PLANE) return of_plane(p, shape, point);
-    return shape->body == SS_WORLD ? of_hex(0x9AA3AD) : of_body(shape->body);
+
+    // Planes have squares.
+    if (shape->kind == SS_PLANE) {
+        ss_vec3 local = ss_quat_rotate_back(ss_quat_load(shape->quaternion),
+                                            ss_vec3_subtract(point, ss_vec3_load(shape->position)));
+        bool odd = ((int64_t)floor(local.x / p->checker) + (int64_t)floor(local.y / p->checker)) & 1;
+        return of_hex(odd ? 0xB8BDC4 : 0xC8CDD3);
+    }
+
+    // Bodies with neighbouring numbers get colours that differ: a warm and a cool scale in turn, told apart
+    // by all readers.
+    if (shape->body == SS_WORLD) return of_hex(0x9AA3AD);
+    return of_hex(palette[shape->body % (int)(sizeof palette / sizeof *palette)]);
 }
 
 static colour sky(ss_vec3 direction)
@@ -94,7 +90,7 @@ static int cast(const painter *p, ss_vec3 from, ss_vec3 direction, double most, 
     return shape;
 }
 
-/* What is seen in a direction; *shape: which one, -1 = the sky. */
+/* What is seen in a direction; *seen: which shape, -1 = the sky. */
 static colour look(const painter *p, ss_vec3 direction, int *seen)
 {
     double distance, far = 1e3 * p->size;
@@ -103,6 +99,8 @@ static colour look(const painter *p, ss_vec3 direction, int *seen)
     if (shape < 0) return sky(direction);
     ss_vec3 point = ss_vec3_add_scaled(p->eye, distance, direction);
     colour base = surface_colour(p, shape, point);
+
+    // Light from one side, unless something is in the way, and from all around; far things fade into the sky.
     double lit = fmax(ss_vec3_dot(normal, p->light), 0.0), shadow_distance;
     ss_vec3 start = ss_vec3_add_scaled(point, 1e-4 * p->size, normal);
     if (lit > 0.0 && cast(p, start, p->light, 10.0 * p->size, &shadow_distance, &other) >= 0) lit = 0.0;
@@ -118,47 +116,37 @@ typedef struct box {
     ss_vec3 low, high;
 } box;
 
-static void widen(box *all, ss_vec3 point)
-{
-    all->low = (ss_vec3){fmin(all->low.x, point.x), fmin(all->low.y, point.y), fmin(all->low.z, point.z)};
-    all->high = (ss_vec3){fmax(all->high.x, point.x), fmax(all->high.y, point.y), fmax(all->high.z, point.z)};
-}
-
-/* Corners of a shape's box in the world. */
-static void widen_by_shape(box *all, const ss_world *world, int number)
-{
-    const ss_shape *shape = ss_world_shape(world, number);
-    const ss_geometry *geometry = ss_world_geometry(world, number);
-    ss_quat turn = ss_quat_load(shape->quaternion);
-    for (int corner = 0; corner < 8; corner++) {
-        double local[3];
-        for (int i = 0; i < 3; i++) local[i] = corner >> i & 1 ? geometry->high[i] : geometry->low[i];
-        if (!isfinite(local[0]) || !isfinite(local[1]) || !isfinite(local[2])) return;
-        ss_vec3 at = ss_vec3_add(ss_quat_rotate(turn, ss_vec3_load(local)), ss_vec3_load(shape->position));
-        if (shape->body != SS_WORLD) {
-            const ss_body *body = ss_world_body(world, shape->body);
-            at =
-                ss_vec3_add(ss_quat_rotate(ss_quat_load(body->quaternion), at), ss_vec3_load(body->position));
-        }
-        widen(all, at);
-    }
-}
-
-/* What can move, or everything when nothing can. */
+/* The box around what can move, or around everything when nothing can. */
 static box extent_of(const ss_world *world)
 {
     box all = {{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}};
     for (int only_moving = 1; only_moving >= 0 && !(all.low.x <= all.high.x); only_moving--) {
         for (int s = 0; s < ss_world_shape_count(world); s++) {
-            int body = ss_world_shape(world, s)->body;
-            bool moves = body != SS_WORLD && ss_world_body(world, body)->kind != SS_STATIC;
-            if (moves || !only_moving) widen_by_shape(&all, world, s);
+            const ss_shape *shape = ss_world_shape(world, s);
+            const ss_geometry *geometry = ss_world_geometry(world, s);
+            const ss_body *body = shape->body == SS_WORLD ? NULL : ss_world_body(world, shape->body);
+            if (only_moving && !(body && body->kind != SS_STATIC)) continue;
+
+            // Corners of the shape's own box, in the world; planes have none that are finite.
+            for (int corner = 0; corner < 8; corner++) {
+                double local[3];
+                for (int i = 0; i < 3; i++) local[i] = corner >> i & 1 ? geometry->high[i] : geometry->low[i];
+                if (!isfinite(local[0]) || !isfinite(local[1]) || !isfinite(local[2])) break;
+                ss_vec3 at = ss_vec3_add(ss_quat_rotate(ss_quat_load(shape->quaternion), ss_vec3_load(local)),
+                                         ss_vec3_load(shape->position));
+                if (body)
+                    at = ss_vec3_add(ss_quat_rotate(ss_quat_load(body->quaternion), at),
+                                     ss_vec3_load(body->position));
+                all.low = (ss_vec3){fmin(all.low.x, at.x), fmin(all.low.y, at.y), fmin(all.low.z, at.z)};
+                all.high = (ss_vec3){fmax(all.high.x, at.x), fmax(all.high.y, at.y), fmax(all.high.z, at.z)};
+            }
         }
     }
     if (!(all.low.x <= all.high.x)) all = (box){{-1, -1, -1}, {1, 1, 1}};
     return all;
 }
 
+/* Where the eye is: where the caller wants it, or so that all that moves is in the picture. */
 static void aim(painter *p, const ss_camera *wish, int width, int height)
 {
     box all = extent_of(p->world);
@@ -171,6 +159,7 @@ static void aim(painter *p, const ss_camera *wish, int width, int height)
         p->eye = ss_vec3_load(wish->eye);
         target = ss_vec3_load(wish->target);
     }
+
     p->forward = unit(ss_vec3_subtract(target, p->eye));
     ss_vec3 side = ss_vec3_cross(p->forward, (ss_vec3){0.0, 0.0, 1.0});
     if (ss_vec3_norm(side) < 1e-9) side = (ss_vec3){1.0, 0.0, 0.0};
@@ -179,27 +168,6 @@ static void aim(painter *p, const ss_camera *wish, int width, int height)
     p->right = ss_vec3_scale(reach * width / height, side);
     p->light = unit((ss_vec3){0.35, -0.5, 0.9});
     p->checker = pow(2.0, floor(log2(0.12 * p->size)));
-}
-
-/* ---- what stands in the way ------------------------------------------------------------------------- */
-
-/* Rays meet what is not a ghost. Half-spaces around the eye would hide everything: the walls of a box are
- * left out on the side of the camera. What is seen but not felt is a ghost in the world, not in the
- * picture. */
-static void choose_ghosts(const painter *p, bool *ghost)
-{
-    for (int s = 0; s < ss_world_shape_count(p->world); s++) {
-        ss_shape *shape = ss_world_shape(p->world, s);
-        ss_vec3 local = ss_quat_rotate_back(ss_quat_load(shape->quaternion),
-                                            ss_vec3_subtract(p->eye, ss_vec3_load(shape->position)));
-        ghost[s] = shape->ghost;
-        shape->ghost = shape->kind == SS_PLANE && local.z <= 0.0;
-    }
-}
-
-static void restore_ghosts(const ss_world *world, const bool *ghost)
-{
-    for (int s = 0; s < ss_world_shape_count(world); s++) ss_world_shape(world, s)->ghost = ghost[s];
 }
 
 /* ---- painting --------------------------------------------------------------------------------------- */
@@ -229,43 +197,31 @@ static bool differ(const sample *a, const sample *b)
            fabs(a->colour.blue - b->colour.blue) > smooth_step;
 }
 
-static bool is_rough(const ss_picture *picture, const sample *samples, int column, int row)
-{
-    const sample *here = samples + (size_t)row * (size_t)picture->width + (size_t)column;
-    return (column > 0 && differ(here, here - 1)) ||
-           (column + 1 < picture->width && differ(here, here + 1)) ||
-           (row > 0 && differ(here, here - picture->width)) ||
-           (row + 1 < picture->height && differ(here, here + picture->width));
-}
-
-static colour refine(const painter *p, const ss_picture *picture, int column, int row)
-{
-    colour sum = {0.0, 0.0, 0.0};
-    for (int k = 0; k < SAMPLES * SAMPLES; k++) {
-        int shape;
-        colour seen = look_at(p, picture, column + (k % SAMPLES + 0.5) / SAMPLES,
-                              row + (k / SAMPLES + 0.5) / SAMPLES, &shape);
-        sum = (colour){sum.red + seen.red, sum.green + seen.green, sum.blue + seen.blue};
-    }
-    double share = 1.0 / (SAMPLES * SAMPLES);
-    return (colour){share * sum.red, share * sum.green, share * sum.blue};
-}
-
 /* One ray per pixel, and more where neighbours differ: edges, shadows, the pattern of the ground. */
 static void paint(const painter *p, sample *samples, ss_picture *picture)
 {
-    uint8_t *byte = picture->rgb;
-    for (int row = 0; row < picture->height; row++) {
-        for (int column = 0; column < picture->width; column++) {
-            sample *to = samples + (size_t)row * (size_t)picture->width + (size_t)column;
+    int width = picture->width, height = picture->height;
+    sample *to = samples;
+    for (int row = 0; row < height; row++)
+        for (int column = 0; column < width; column++, to++)
             to->colour = look_at(p, picture, column + 0.5, row + 0.5, &to->shape);
-        }
-    }
-    for (int row = 0; row < picture->height; row++) {
-        for (int column = 0; column < picture->width; column++) {
-            bool rough = is_rough(picture, samples, column, row);
-            colour shown = rough ? refine(p, picture, column, row)
-                                 : samples[(size_t)row * (size_t)picture->width + (size_t)column].colour;
+
+    uint8_t *byte = picture->rgb;
+    const sample *here = samples;
+    for (int row = 0; row < height; row++) {
+        for (int column = 0; column < width; column++, here++) {
+            bool rough =
+                (column > 0 && differ(here, here - 1)) || (column + 1 < width && differ(here, here + 1)) ||
+                (row > 0 && differ(here, here - width)) || (row + 1 < height && differ(here, here + width));
+            colour shown = here->colour, sum = {0.0, 0.0, 0.0};
+            for (int k = 0; rough && k < SAMPLES * SAMPLES; k++) {
+                int shape;
+                colour seen = look_at(p, picture, column + (k % SAMPLES + 0.5) / SAMPLES,
+                                      row + (k / SAMPLES + 0.5) / SAMPLES, &shape);
+                sum = (colour){sum.red + seen.red, sum.green + seen.green, sum.blue + seen.blue};
+            }
+            double share = 1.0 / (SAMPLES * SAMPLES);
+            if (rough) shown = (colour){share * sum.red, share * sum.green, share * sum.blue};
             *byte++ = to_byte(shown.red);
             *byte++ = to_byte(shown.green);
             *byte++ = to_byte(shown.blue);
@@ -273,34 +229,39 @@ static void paint(const painter *p, sample *samples, ss_picture *picture)
     }
 }
 
-static bool paint_world(painter *p, ss_picture *picture, ss_error *err)
-{
-    ss_contact_list contacts;
-    sample *samples = ss_allocate((size_t)picture->width * (size_t)picture->height, sizeof *samples);
-    p->collision = ss_collision_create(p->world, NULL, err);
-    bool good = p->collision && ss_collision_find(p->collision, 0.0, NULL, &contacts, err);
-    if (good && !samples) good = ss_fail(err, SS_ERROR_RESOURCES, "out of memory for a picture");
-    if (good) paint(p, samples, picture);
-    ss_collision_destroy(p->collision);
-    ss_release(samples);
-    return good;
-}
-
 bool ss_picture_draw(const ss_world *world, const ss_camera *camera, int width, int height,
                      ss_picture *picture, ss_error *err)
 {
     painter p = {.world = world};
+    size_t pixels = (size_t)width * (size_t)height;
     bool *ghost = ss_allocate((size_t)ss_world_shape_count(world), sizeof *ghost);
-    *picture = (ss_picture){width, height, ss_allocate((size_t)width * (size_t)height, 3)};
-    bool good = ghost && picture->rgb;
+    sample *samples = ss_allocate(pixels, sizeof *samples);
+    *picture = (ss_picture){width, height, ss_allocate(pixels, 3)};
+    bool good = ghost && samples && picture->rgb;
     if (!good) ss_fail(err, SS_ERROR_RESOURCES, "out of memory for a picture of %d x %d", width, height);
+
     if (good) {
+        // Rays meet what is not a ghost. Half-spaces around the eye would hide everything: the walls of a box
+        // are left out on the side of the camera. What is seen but not felt is a ghost in the world, not in
+        // the picture.
         aim(&p, camera, width, height);
-        choose_ghosts(&p, ghost);
-        good = paint_world(&p, picture, err);
-        restore_ghosts(world, ghost);
+        for (int s = 0; s < ss_world_shape_count(world); s++) {
+            ss_shape *shape = ss_world_shape(world, s);
+            ss_vec3 local = ss_quat_rotate_back(ss_quat_load(shape->quaternion),
+                                                ss_vec3_subtract(p.eye, ss_vec3_load(shape->position)));
+            ghost[s] = shape->ghost;
+            shape->ghost = shape->kind == SS_PLANE && local.z <= 0.0;
+        }
+
+        ss_contact_list contacts;
+        p.collision = ss_collision_create(world, NULL, err);
+        good = p.collision && ss_collision_find(p.collision, 0.0, NULL, &contacts, err);
+        if (good) paint(&p, samples, picture);
+        ss_collision_destroy(p.collision);
+        for (int s = 0; s < ss_world_shape_count(world); s++) ss_world_shape(world, s)->ghost = ghost[s];
     }
     if (!good) ss_picture_free(picture);
+    ss_release(samples);
     ss_release(ghost);
     return good;
 }

@@ -63,24 +63,12 @@ static void put_field(ss_text *bib, const char *name, const char *value)
     if (*value) ss_text_appendf(bib, ",\n  %s = {%s}", name, value);
 }
 
-static void put_entry(ss_text *bib, const reference *r)
+void ss_references_bibtex(const ss_results *results, const ss_statistics *statistics, ss_text *bib)
 {
     static const struct {
         const char *kind, *field;
     } where[] = {{"article", "journal"}, {"inproceedings", "booktitle"}, {"incollection", "booktitle"},
                  {"book", "publisher"},  {"phdthesis", "school"},        {"techreport", "institution"}};
-    ss_text_appendf(bib, "\n@%s{%s", r->kind, r->key);
-    put_field(bib, "author", r->authors);
-    put_field(bib, "title", r->title);
-    for (size_t i = 0; i < sizeof where / sizeof *where; i++)
-        if (strcmp(where[i].kind, r->kind) == 0) put_field(bib, where[i].field, r->where);
-    put_field(bib, strcmp(r->kind, "incollection") == 0 ? "publisher" : "volume", r->volume);
-    put_field(bib, "year", r->year);
-    ss_text_append(bib, "\n}\n");
-}
-
-void ss_references_bibtex(const ss_results *results, const ss_statistics *statistics, ss_text *bib)
-{
     citing c = {0};
     cite(&c, "Dolan, More 2002; Gould, Scott 2016; More, Wild 2009; Wilson 1927"); // profiles and intervals
     const char *measure = ss_metric_at(statistics->rule.measure)->name;
@@ -92,13 +80,24 @@ void ss_references_bibtex(const ss_results *results, const ss_statistics *statis
         if (solver && !*method->plugin) cite(&c, solver->reference);
         if (formulation) cite(&c, formulation->reference);
     }
+
     ss_text_appendf(
         bib,
         "@misc{stickslip,\n  author = {{The stickslip developers}},\n  title = {stickslip: frictional "
         "contact problems in multibody dynamics},\n  note = {Version %s}\n}\n",
         ss_version());
-    for (int i = 0; i < REFERENCES; i++)
-        if (c.wanted[i]) put_entry(bib, &references[i]);
+    for (int i = 0; i < REFERENCES; i++) {
+        const reference *r = &references[i];
+        if (!c.wanted[i]) continue;
+        ss_text_appendf(bib, "\n@%s{%s", r->kind, r->key);
+        put_field(bib, "author", r->authors);
+        put_field(bib, "title", r->title);
+        for (size_t k = 0; k < sizeof where / sizeof *where; k++)
+            if (strcmp(where[k].kind, r->kind) == 0) put_field(bib, where[k].field, r->where);
+        put_field(bib, strcmp(r->kind, "incollection") == 0 ? "publisher" : "volume", r->volume);
+        put_field(bib, "year", r->year);
+        ss_text_append(bib, "\n}\n");
+    }
     if (c.unknown.length) ss_text_append(bib, "\n");
     ss_text_append(bib, ss_text_get(&c.unknown));
     bib->out_of_memory |= c.unknown.out_of_memory;

@@ -37,28 +37,7 @@ void ss_replay_close(ss_replay *replay)
     ss_release(replay);
 }
 
-static bool reserve(ss_replay *replay, int frames, ss_error *err)
-{
-    replay->capacity = frames;
-    replay->series.frames = frames;
-    for (int s = 0; s < replay->solver_count; s++) replay->solvers[s].series.frames = frames;
-    replay->frames = ss_allocate((size_t)frames, sizeof *replay->frames);
-    replay->chunk_first = ss_allocate((size_t)frames, sizeof *replay->chunk_first);
-    if (replay->options.megabytes > 0.0) replay->packed = ss_allocate((size_t)frames, sizeof *replay->packed);
-    bool good = replay->frames && replay->chunk_first && (replay->packed || replay->options.megabytes <= 0.0);
-    return good || ss_fail(err, SS_ERROR_RESOURCES, "out of memory for a list of %d frames", frames);
-}
-
 /* ---- results ---------------------------------------------------------------------------------------- */
-
-static bool is_wanted(const ss_replay *replay, const char *name)
-{
-    const ss_replay_options *options = &replay->options;
-    if (options->result_count == 0) return replay->solver_count < SS_REPLAY_DEFAULT_RESULTS;
-    for (int i = 0; i < options->result_count; i++)
-        if (strcmp(options->results[i], name) == 0) return true;
-    return false;
-}
 
 static ss_replay_solver *find_solver(ss_replay *replay, const char *name)
 {
@@ -67,15 +46,30 @@ static ss_replay_solver *find_solver(ss_replay *replay, const char *name)
     return NULL;
 }
 
-/* Rules that are not known are told when the answer is judged. */
-static bool note_rules(ss_replay_solver *solver, const ss_stored_result *result, bool given, ss_error *err)
+/* One that is wanted and new is added, and the rules of its answer are noted: rules that are not known are
+ * reported when the answer is judged. */
+static bool note_solver(ss_replay *replay, const ss_stored_result *result, ss_error *err)
 {
+    const ss_replay_options *options = &replay->options;
+    bool wanted = options->result_count == 0 && replay->solver_count < SS_REPLAY_DEFAULT_RESULTS;
+    for (int i = 0; i < options->result_count; i++)
+        wanted |= strcmp(options->results[i], result->solver) == 0;
+    ss_replay_solver *solver = find_solver(replay, result->solver);
+    if (!solver && wanted && replay->solver_count < SS_REPLAY_MOST_RESULTS) {
+        char *name = ss_text_copy(result->solver);
+        if (!name) return ss_fail(err, SS_ERROR_RESOURCES, "out of memory");
+        solver = &replay->solvers[replay->solver_count++];
+        *solver = (ss_replay_solver){.name = name};
+    }
+    if (!solver || !result->answer) return true;
+    solver->answers = true;
+
     ss_step_options step;
     ss_text words = {0};
     if (!ss_stored_result_step(result, &step, NULL)) return true;
     ss_step_words(&step, &words);
     bool stored = result->formulation != NULL;
-    solver->rules_given = given;
+    solver->rules_given = options->formulation != NULL;
     if (!solver->rules) {
         solver->rules = ss_text_copy(ss_text_get(&words));
         solver->rules_stored = stored;
@@ -88,131 +82,86 @@ static bool note_rules(ss_replay_solver *solver, const ss_stored_result *result,
     return good || ss_fail(err, SS_ERROR_RESOURCES, "out of memory");
 }
 
-static bool note_solver(ss_replay *replay, const ss_stored_result *result, ss_error *err)
-{
-    ss_replay_solver *solver = find_solver(replay, result->solver);
-    if (!solver && is_wanted(replay, result->solver) && replay->solver_count < SS_REPLAY_MOST_RESULTS) {
-        char *name = ss_text_copy(result->solver);
-        if (!name) return ss_fail(err, SS_ERROR_RESOURCES, "out of memory");
-        solver = &replay->solvers[replay->solver_count++];
-        *solver = (ss_replay_solver){.name = name};
-    }
-    if (!solver || !result->answer) return true;
-    solver->answers = true;
-    return note_rules(solver, result, replay->options.formulation != NULL, err);
-}
-
-/* What cannot be read here is reported with its frame. */
-static bool note_solvers(ss_replay *replay, int frame, ss_error *err)
-{
-    ss_error trouble;
-    int count = ss_bpmd_result_count(replay->file, frame, &trouble);
-    for (int i = 0; i < count; i++) {
-        ss_stored_result result = {0};
-        bool good =
-            !ss_replay_result(replay, frame, i, &result, &trouble) || note_solver(replay, &result, err);
-        ss_stored_result_free(&result);
-        if (!good) return false;
-    }
-    return true;
-}
-
-/* The order the caller asked for. */
-static void sort_solvers(ss_replay *replay)
-{
-    for (int i = 0, next = 0; i < replay->options.result_count; i++) {
-        ss_replay_solver *found = find_solver(replay, replay->options.results[i]);
-        if (!found) continue;
-        ss_replay_solver one = *found;
-        *found = replay->solvers[next];
-        replay->solvers[next++] = one;
-    }
-}
-
-static bool missing_result(const ss_replay *replay, ss_error *err)
-{
-    for (int i = 0; i < replay->options.result_count; i++) {
-        const char *name = replay->options.results[i];
-        if (!find_solver((ss_replay *)(uintptr_t)replay, name))
-            return !ss_fail(err, SS_ERROR_INPUT, "%s: none of the frames read has a result '%s'",
-                            replay->path, name);
-    }
-    return false;
-}
-
-/* Looks at a few frames: all have results of the same solvers, unless some were added by hand. */
+/* Looks at a few frames: all have results of the same solvers, unless some were added by hand. What cannot be
+ * read here is reported with its frame. */
 static bool find_solvers(ss_replay *replay, int first, int last, ss_error *err)
 {
     int count = last - first, looks = count < LOOKS ? count : LOOKS;
     for (int i = 0; i < looks; i++) {
         int frame = looks > 1 ? first + (int)((long long)(count - 1) * i / (looks - 1)) : first;
-        if (!note_solvers(replay, frame, err)) return false;
+        ss_error trouble;
+        int results = ss_bpmd_result_count(replay->file, frame, &trouble);
+        for (int k = 0; k < results; k++) {
+            ss_stored_result result = {0};
+            bool good =
+                !ss_replay_result(replay, frame, k, &result, &trouble) || note_solver(replay, &result, err);
+            ss_stored_result_free(&result);
+            if (!good) return false;
+        }
     }
-    sort_solvers(replay);
-    return !missing_result(replay, err);
+
+    // In the order the caller asked for.
+    const char *missing = NULL;
+    for (int i = 0, next = 0; i < replay->options.result_count; i++) {
+        ss_replay_solver *found = find_solver(replay, replay->options.results[i]);
+        if (!found && !missing) missing = replay->options.results[i];
+        if (!found) continue;
+        ss_replay_solver one = *found;
+        *found = replay->solvers[next];
+        replay->solvers[next++] = one;
+    }
+    return !missing || ss_fail(err, SS_ERROR_INPUT, "%s: none of the frames read has a result '%s'",
+                               replay->path, missing);
 }
 
 /* ---- opening ---------------------------------------------------------------------------------------- */
 
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
-/* The frames of the simulation are neighbours in the file. */
-static bool find_range(ss_replay *replay, int *first, int *last, ss_error *err)
+/* Path, manifest and title of the simulation, and its frames, which are neighbours in the file: those to show
+ * begin at `begin` and end before `end`. */
+static bool describe(ss_replay *replay, const char *path, int *begin, int *end, ss_error *err)
 {
     const ss_replay_options *options = &replay->options;
-    int frames = ss_bpmd_frame_count(replay->file), begin = -1;
-    for (int i = 0; i < frames; i++) {
-        if (ss_bpmd_frame_simulation(replay->file, i) != options->simulation) continue;
-        if (begin < 0) begin = i;
+    int simulations = ss_bpmd_simulation_count(replay->file), number = options->simulation;
+    replay->path = ss_text_copy(path);
+    if (!replay->path) return ss_fail(err, SS_ERROR_RESOURCES, "out of memory");
+    if (number < 0 || number >= simulations)
+        return ss_fail(err, SS_ERROR_USAGE, "%s: unknown simulation %d; the file has %d", path, number + 1,
+                       simulations);
+    if (!ss_bpmd_manifest(replay->file, number, &replay->manifest, err)) return false;
+
+    // Without a title the first sentence of the description, if it is short enough: of "scene wall: bricks.
+    // Parameters: ..." that is "wall: bricks". Otherwise the name of the file.
+    enum { LONGEST = 120 };
+    const char *title = options->title ? options->title : replay->manifest.title;
+    const char *told = title ? NULL : replay->manifest.description, *slash = strrchr(path, '/');
+    if (told) {
+        if (strncmp(told, "scene ", 6) == 0) told += 6;
+        const char *stop = strstr(told, ". ");
+        size_t length = stop ? (size_t)(stop - told) : strlen(told);
+        if (length > 0 && length <= LONGEST && !memchr(told, '\n', length)) {
+            if (told[length - 1] == '.') length--;
+            replay->title = ss_allocate(length + 1, 1);
+            if (replay->title) memcpy(replay->title, told, length);
+        }
+    }
+    if (!replay->title) replay->title = ss_text_copy(title ? title : slash ? slash + 1 : path);
+    if (!replay->title) return ss_fail(err, SS_ERROR_RESOURCES, "out of memory");
+
+    int first = -1;
+    for (int i = 0; i < ss_bpmd_frame_count(replay->file); i++) {
+        if (ss_bpmd_frame_simulation(replay->file, i) != number) continue;
+        if (first < 0) first = i;
         replay->total++;
     }
     if (replay->total == 0)
-        return ss_fail(err, SS_ERROR_INPUT, "%s: simulation %d has no frames", replay->path,
-                       options->simulation + 1);
-    int end = options->last > 0 ? options->last : replay->total;
-    if (options->first < 0 || options->first >= end || end > replay->total)
+        return ss_fail(err, SS_ERROR_INPUT, "%s: simulation %d has no frames", path, number + 1);
+    int last = options->last > 0 ? options->last : replay->total;
+    if (options->first < 0 || options->first >= last || last > replay->total)
         return ss_fail(err, SS_ERROR_USAGE, "frames %d:%d do not exist; simulation %d has %d", options->first,
-                       end, options->simulation + 1, replay->total);
-    *first = begin + options->first;
-    *last = begin + end;
+                       last, number + 1, replay->total);
+    *begin = first + options->first;
+    *end = first + last;
     return true;
-}
-
-/* Of a description, as a title: "scene wall: bricks. Parameters: ..." is "wall: bricks"; NULL: it has none
- * that is short enough. */
-static char *first_sentence(const char *description)
-{
-    enum { LONGEST = 120 };
-    const char *begin = strncmp(description, "scene ", 6) == 0 ? description + 6 : description;
-    const char *stop = strstr(begin, ". ");
-    size_t length = stop ? (size_t)(stop - begin) : strlen(begin);
-    if (length == 0 || length > LONGEST || memchr(begin, '\n', length)) return NULL;
-    if (begin[length - 1] == '.') length--;
-    char *title = ss_allocate(length + 1, 1);
-    if (title) memcpy(title, begin, length);
-    return title;
-}
-
-static bool describe(ss_replay *replay, const char *path, ss_error *err)
-{
-    const ss_replay_options *options = &replay->options;
-    int simulations = ss_bpmd_simulation_count(replay->file);
-    replay->path = ss_text_copy(path);
-    if (!replay->path) return ss_fail(err, SS_ERROR_RESOURCES, "out of memory");
-    if (options->simulation < 0 || options->simulation >= simulations)
-        return ss_fail(err, SS_ERROR_USAGE, "%s: unknown simulation %d; the file has %d", path,
-                       options->simulation + 1, simulations);
-    if (!ss_bpmd_manifest(replay->file, options->simulation, &replay->manifest, err)) return false;
-    const char *title = options->title ? options->title : replay->manifest.title;
-    replay->title = title                          ? ss_text_copy(title)
-                    : replay->manifest.description ? first_sentence(replay->manifest.description)
-                                                   : NULL;
-    if (!replay->title && !title) replay->title = ss_text_copy(base_name(path));
-    return replay->title || ss_fail(err, SS_ERROR_RESOURCES, "out of memory");
 }
 
 /* Boxes for the bodies of one frame, unless they have one; what is wrong with the frame is reported
@@ -240,21 +189,7 @@ static double shape_bytes(const ss_replay *replay)
     return bytes;
 }
 
-/* Shapes may take half of a page, or frames would have no room. */
-static void drop_large_shapes(ss_replay *replay, const char *place, ss_findings *findings)
-{
-    double megabytes = 1e-6 * shape_bytes(replay), most = 0.5 * replay->options.megabytes;
-    if (megabytes <= most) return;
-    ss_findings_add(
-        findings, SS_FINDING_WARNING, place,
-        "the shapes would need %.1f MB, so bodies are drawn as boxes; --max-size MB or --serve shows the "
-        "shapes",
-        megabytes);
-    ss_shapes_free(&replay->shapes);
-    replay->shapes = (ss_shapes){0};
-}
-
-/* Shapes that cannot be read are told, and bodies drawn as boxes. */
+/* Shapes that cannot be read are reported, and bodies drawn as boxes. */
 static bool read_shapes(ss_replay *replay, int begin, int end, ss_findings *findings, ss_error *err)
 {
     ss_error trouble;
@@ -262,8 +197,21 @@ static bool read_shapes(ss_replay *replay, int begin, int end, ss_findings *find
     const char *place = ss_bpmd_simulation_path(replay->file, simulation);
     if (!ss_bpmd_shapes(replay->file, simulation, &replay->shapes, findings, &trouble))
         ss_findings_add(findings, SS_FINDING_WARNING, place, "%s", trouble.message);
+
+    // Shapes may take half of a page, or frames would have no room.
     bool limited = replay->options.megabytes > 0.0;
-    if (limited) drop_large_shapes(replay, place, findings);
+    double megabytes = limited ? 1e-6 * shape_bytes(replay) : 0.0;
+    if (limited && megabytes > 0.5 * replay->options.megabytes) {
+        ss_findings_add(
+            findings, SS_FINDING_WARNING, place,
+            "the shapes would need %.1f MB, so bodies are drawn as boxes; --max-size MB or --serve shows the "
+            "shapes",
+            megabytes);
+        ss_shapes_free(&replay->shapes);
+        replay->shapes = (ss_shapes){0};
+    }
+
+    // Bodies that only the last frame has get a box as well.
     replay->boxes = replay->shapes.count == 0;
     if (replay->boxes && end > begin && !(add_boxes(replay, begin, err) && add_boxes(replay, end - 1, err)))
         return false;
@@ -274,9 +222,18 @@ static bool read_shapes(ss_replay *replay, int begin, int end, ss_findings *find
 static bool build(ss_replay *replay, const char *path, ss_findings *findings, ss_error *err)
 {
     int begin = 0, end = 0;
-    if (!describe(replay, path, err) || !find_range(replay, &begin, &end, err) ||
-        !find_solvers(replay, begin, end, err) || !reserve(replay, end - begin, err))
-        return false;
+    if (!describe(replay, path, &begin, &end, err) || !find_solvers(replay, begin, end, err)) return false;
+
+    // Chunks are kept only where the size of the page is limited.
+    bool limited = replay->options.megabytes > 0.0;
+    int frames = replay->capacity = replay->series.frames = end - begin;
+    for (int s = 0; s < replay->solver_count; s++) replay->solvers[s].series.frames = frames;
+    replay->frames = ss_allocate((size_t)frames, sizeof *replay->frames);
+    replay->chunk_first = ss_allocate((size_t)frames, sizeof *replay->chunk_first);
+    if (limited) replay->packed = ss_allocate((size_t)frames, sizeof *replay->packed);
+    if (!replay->frames || !replay->chunk_first || (limited && !replay->packed))
+        return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for a list of %d frames", frames);
+
     return read_shapes(replay, begin, end, findings, err) &&
            ss_replay_read_frames(replay, begin, end, findings, err) &&
            (replay->shown > 0 || ss_fail(err, SS_ERROR_INPUT, "%s: none of its frames can be shown", path));

@@ -27,15 +27,6 @@ static const ss_frame *neighbour(neighbours *n, int at, ss_error *err)
     return n->frame[oldest];
 }
 
-static bool has_rising_times(const ss_replay *replay)
-{
-    for (int i = 0; i < replay->shown; i++) {
-        double time = replay->frames[i].time;
-        if (!isfinite(time) || (i > 0 && !(time > replay->frames[i - 1].time))) return false;
-    }
-    return replay->shown > 0;
-}
-
 static int compare_ids(const void *a, const void *b)
 {
     int x = *(const int *)a, y = *(const int *)b;
@@ -114,11 +105,17 @@ static bool measure(const ss_frame *frame, const ss_frame *a, const ss_frame *b,
 bool ss_replay_compare(ss_replay *replay, ss_replay *other, ss_error *err)
 {
     const ss_replay *both[2] = {replay, other};
-    for (int i = 0; i < 2; i++)
-        if (!has_rising_times(both[i]))
+    for (int i = 0; i < 2; i++) {
+        bool rising = both[i]->shown > 0;
+        for (int k = 0; k < both[i]->shown; k++) {
+            double time = both[i]->frames[k].time;
+            rising &= isfinite(time) && (k == 0 || time > both[i]->frames[k - 1].time);
+        }
+        if (!rising)
             return ss_fail(err, SS_ERROR_INPUT,
                            "%s: its frames have no rising times, by which two recordings are matched",
                            both[i]->path);
+    }
     double begin = other->frames[0].time, end = other->frames[other->shown - 1].time;
     if (replay->frames[replay->shown - 1].time < begin || replay->frames[0].time > end)
         return ss_fail(err, SS_ERROR_INPUT, "%s lasts from %g to %g s, %s from %g to %g s: no common time",

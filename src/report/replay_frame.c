@@ -11,16 +11,13 @@
 
 /* ---- reading ---------------------------------------------------------------------------------------- */
 
-static int solver_named(const ss_replay *replay, const char *name)
+bool ss_replay_result(const ss_replay *replay, int frame, int index, ss_stored_result *result, ss_error *err)
 {
-    for (int s = 0; s < replay->solver_count; s++)
-        if (strcmp(replay->solvers[s].name, name) == 0) return s;
-    return -1;
-}
+    const ss_replay_options *options = &replay->options;
+    if (!ss_bpmd_result(replay->file, frame, index, result, err)) return false;
+    if (!options->formulation) return true;
 
-/* Other rules than those it was stored with: what was measured by those does not count. */
-static bool replace_rules(const ss_replay_options *options, ss_stored_result *result, ss_error *err)
-{
+    // Other rules than those it was stored with: what was measured by those does not count.
     for (int m = 0; m < result->measure_count; m++) {
         ss_release(result->measures[m].name);
         ss_release(result->measures[m].values);
@@ -30,56 +27,22 @@ static bool replace_rules(const ss_replay_options *options, ss_stored_result *re
     ss_release(result->with);
     result->formulation = ss_text_copy(options->formulation);
     result->with = ss_text_copy(options->with);
-    return (result->formulation && (result->with || !options->with)) ||
-           ss_fail(err, SS_ERROR_RESOURCES, "out of memory for rules");
-}
-
-bool ss_replay_result(const ss_replay *replay, int frame, int index, ss_stored_result *result, ss_error *err)
-{
-    if (!ss_bpmd_result(replay->file, frame, index, result, err)) return false;
-    if (!replay->options.formulation || replace_rules(&replay->options, result, err)) return true;
+    if (result->formulation && (result->with || !options->with)) return true;
     ss_stored_result_free(result);
-    return false;
+    return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for rules");
 }
 
-static bool all_finite(const double *values, int count)
-{
-    for (int i = 0; i < count; i++)
-        if (!isfinite(values[i])) return false;
-    return true;
-}
-
-static bool judge(const ss_frame *frame, ss_replay_answer *answer, ss_error *err)
-{
-    answer->values = ss_allocate((size_t)ss_metric_count(), sizeof *answer->values);
-    answer->reports = ss_allocate((size_t)frame->contacts.count, sizeof *answer->reports);
-    if (!answer->values || !answer->reports)
-        return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for judging an answer");
-    ss_step_options step; // the rules it was made by
-    answer->judged =
-        ss_stored_result_step(&answer->result, &step, err) &&
-        ss_judge_frame(frame, &step, answer->result.answer, answer->values, answer->reports, err);
-    return answer->judged;
-}
-
-/* The energy error of every contact as it was measured when the answer was found, which knows how
- * gaps were treated. */
-static void take_stored_energy(const ss_frame *frame, ss_replay_answer *answer)
-{
-    for (int m = 0; m < answer->result.measure_count; m++) {
-        const ss_measure *measure = &answer->result.measures[m];
-        if (strcmp(measure->name, "contact_energy") != 0 || measure->count != frame->contacts.count) continue;
-        for (int c = 0; c < measure->count; c++) answer->reports[c].energy = measure->values[c];
-    }
-}
-
+/* Of a solver that is shown; the first of each counts. Judged by the rules it was made by, where no metrics
+ * are stored or contacts are shown with their states. */
 static bool read_answer(const ss_replay *replay, int index, int result, bool states, ss_replay_frame *frame,
                         ss_error *err)
 {
     ss_stored_result stored = {0};
     if (!ss_replay_result(replay, index, result, &stored, err)) return false;
-    int solver = solver_named(replay, stored.solver);
-    if (solver < 0 || frame->answers[solver].stored) {
+    int solver = 0;
+    while (solver < replay->solver_count && strcmp(replay->solvers[solver].name, stored.solver) != 0)
+        solver++;
+    if (solver == replay->solver_count || frame->answers[solver].stored) {
         ss_stored_result_free(&stored);
         return true;
     }
@@ -88,8 +51,24 @@ static bool read_answer(const ss_replay *replay, int index, int result, bool sta
     answer->complete = ss_answer_is_complete(stored.answer);
     bool wanted = (states && frame->contacts > 0) || stored.measure_count == 0;
     if (!wanted || !replay->solvers[solver].answers || !answer->complete) return true;
-    if (!judge(frame->frame, answer, err)) return false;
-    take_stored_energy(frame->frame, answer);
+
+    int contacts = frame->frame->contacts.count;
+    ss_step_options step;
+    answer->values = ss_allocate((size_t)ss_metric_count(), sizeof *answer->values);
+    answer->reports = ss_allocate((size_t)contacts, sizeof *answer->reports);
+    if (!answer->values || !answer->reports)
+        return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for judging an answer");
+    answer->judged = ss_stored_result_step(&stored, &step, err) &&
+                     ss_judge_frame(frame->frame, &step, stored.answer, answer->values, answer->reports, err);
+    if (!answer->judged) return false;
+
+    // The energy error of every contact as it was measured when the answer was found, which knows how gaps
+    // were treated.
+    for (int m = 0; m < stored.measure_count; m++) {
+        const ss_measure *measure = &stored.measures[m];
+        if (strcmp(measure->name, "contact_energy") != 0 || measure->count != contacts) continue;
+        for (int c = 0; c < measure->count; c++) answer->reports[c].energy = measure->values[c];
+    }
     return true;
 }
 
@@ -109,15 +88,6 @@ static bool read_answers(const ss_replay *replay, int index, const char *place, 
         ss_findings_add(findings, SS_FINDING_WARNING, place, "a result is skipped: %s", trouble.message);
     }
     return true;
-}
-
-/* What cannot be read is reported, and the frame is shown without it. */
-static void read_scenery(const ss_replay *replay, int index, const char *place, ss_replay_frame *frame,
-                         ss_findings *findings)
-{
-    ss_error trouble;
-    if (!ss_bpmd_scenery(replay->file, index, &frame->scenery, &trouble))
-        ss_findings_add(findings, SS_FINDING_WARNING, place, "%s", trouble.message);
 }
 
 /* ---- alternatives ----------------------------------------------------------------------------------- */
@@ -163,19 +133,6 @@ static bool spread_answer(const ss_frame *from, const ss_frame *plain, const int
     return true;
 }
 
-/* Test points that carry impulses, in any answer. */
-static uint8_t *find_promoted(const ss_replay *replay, const ss_replay_frame *frame)
-{
-    const ss_subcontacts *sub = &frame->frame->subcontacts;
-    uint8_t *promoted = ss_allocate((size_t)sub->count, 1);
-    for (int s = 0; promoted && s < replay->solver_count; s++) {
-        const ss_answer *answer = frame->answers[s].stored ? frame->answers[s].result.answer : NULL;
-        for (int r = 0; answer && answer->subcontacts == sub->count && r < sub->count; r++)
-            promoted[r] |= sub->role[r] == SS_ROW_TEST && answer->sub_normal_impulse[r] != 0.0;
-    }
-    return promoted;
-}
-
 /* The number of its alternative for each contact of the frame that shows all, and how many there are. */
 static bool number_alternatives(ss_replay_frame *frame, const ss_frame *plain, const int *origin)
 {
@@ -202,8 +159,16 @@ static bool show_alternatives(const ss_replay *replay, ss_replay_frame *frame, s
 {
     const ss_subcontacts *sub = &frame->frame->subcontacts;
     if (sub->groups == 0 || frame->contacts == 0) return true;
+
+    // Test points that carry impulses, in any answer.
+    uint8_t *promoted = ss_allocate((size_t)sub->count, 1);
+    for (int s = 0; promoted && s < replay->solver_count; s++) {
+        const ss_answer *answer = frame->answers[s].stored ? frame->answers[s].result.answer : NULL;
+        for (int r = 0; answer && answer->subcontacts == sub->count && r < sub->count; r++)
+            promoted[r] |= sub->role[r] == SS_ROW_TEST && answer->sub_normal_impulse[r] != 0.0;
+    }
+
     int *origin = ss_allocate((size_t)frame->contacts + (size_t)sub->count, sizeof *origin);
-    uint8_t *promoted = find_promoted(replay, frame);
     ss_frame *plain = origin && promoted ? ss_frame_select(frame->frame, NULL, promoted, origin, err) : NULL;
     bool good = (plain && number_alternatives(frame, plain, origin)) ||
                 ss_fail(err, SS_ERROR_RESOURCES, "out of memory for alternatives");
@@ -231,8 +196,11 @@ bool ss_replay_frame_read(const ss_replay *replay, int index, bool states, ss_re
     frame->frame = ss_read_checked_frame(replay->file, index, place, NULL, err);
     bool good = frame->frame != NULL;
     if (good) {
+        // Scenery that cannot be read is reported, and the frame is shown without it.
+        ss_error trouble;
         frame->contacts = replay->options.no_contacts ? 0 : frame->frame->contacts.count;
-        read_scenery(replay, index, place, frame, findings);
+        if (!ss_bpmd_scenery(replay->file, index, &frame->scenery, &trouble))
+            ss_findings_add(findings, SS_FINDING_WARNING, place, "%s", trouble.message);
         frame->joints = ss_allocate(ss_replay_most_joints(frame->frame), sizeof *frame->joints);
         good = frame->joints || frame->frame->constraints.count == 0 ||
                ss_fail(err, SS_ERROR_RESOURCES, "out of memory for joints");
@@ -274,8 +242,10 @@ void ss_replay_frame_info(const ss_replay_frame *frame, int index, ss_replay_vie
 
 /* ---- series ----------------------------------------------------------------------------------------- */
 
-static void measure_bodies(ss_replay *replay, const ss_frame *frame, int at)
+void ss_replay_frame_measure(ss_replay *replay, const ss_replay_frame *shown, int at)
 {
+    // What bodies do.
+    const ss_frame *frame = shown->frame;
     const double *gravity = replay->manifest.gravity;
     ss_frame_summary summary = ss_frame_summarise(frame);
     double potential = 0.0, sum = 0.0, largest = 0.0;
@@ -289,47 +259,33 @@ static void measure_bodies(ss_replay *replay, const ss_frame *frame, int at)
     }
     ss_replay_series_list *list = &replay->series;
     ss_replay_series_set(list, "kinetic energy", "J", at, summary.kinetic_energy);
-    if (all_finite(gravity, 3)) ss_replay_series_set(list, "potential energy", "J", at, potential);
+    if (isfinite(gravity[0]) && isfinite(gravity[1]) && isfinite(gravity[2]))
+        ss_replay_series_set(list, "potential energy", "J", at, potential);
     ss_replay_series_set(list, "contacts", "1", at, frame->contacts.count);
     ss_replay_series_set(list, "deepest overlap", "m", at, summary.max_penetration);
     ss_replay_series_set(list, "mean speed", "m/s", at, summary.bodies ? sum / summary.bodies : 0.0);
     ss_replay_series_set(list, "largest speed", "m/s", at, largest);
-}
 
-static void measure_stored(ss_replay_series_list *list, const ss_stored_result *result, int at)
-{
-    for (int m = 0; m < result->measure_count; m++) {
-        const ss_measure *measure = &result->measures[m];
-        int known = ss_metric_index(measure->name);
-        if (measure->count != 1) continue;
-        ss_replay_series_set(list, measure->name, known < 0 ? "" : ss_metric_at(known)->unit, at,
-                             measure->values[0]);
-    }
-}
-
-static void measure_judged(ss_replay_series_list *list, const ss_metric_value *values, int at)
-{
-    for (int i = 0; i < ss_metric_count(); i++) {
-        if (!values[i].applies) continue;
-        ss_replay_series_set(list, ss_metric_at(i)->name, ss_metric_at(i)->unit, at, values[i].value);
-    }
-}
-
-void ss_replay_frame_measure(ss_replay *replay, const ss_replay_frame *frame, int at)
-{
-    measure_bodies(replay, frame->frame, at);
-    replay->has_alternatives |= frame->alternative != NULL;
+    // What solvers say, in measures that are stored, or else as judged.
+    replay->has_alternatives |= shown->alternative != NULL;
     for (int s = 0; s < replay->solver_count; s++) {
-        const ss_replay_answer *answer = &frame->answers[s];
+        const ss_replay_answer *answer = &shown->answers[s];
         const ss_stored_result *result = &answer->result;
-        ss_replay_series_list *list = &replay->solvers[s].series;
-        if (replay->solvers[s].answers && frame->contacts > 0 && !answer->complete)
+        list = &replay->solvers[s].series;
+        if (replay->solvers[s].answers && shown->contacts > 0 && !answer->complete)
             replay->has_unknown = true;
         if (!answer->stored) continue;
-        if (result->measure_count > 0)
-            measure_stored(list, result, at);
-        else if (answer->judged)
-            measure_judged(list, answer->values, at);
+        for (int m = 0; m < result->measure_count; m++) {
+            const ss_measure *measure = &result->measures[m];
+            int known = ss_metric_index(measure->name);
+            if (measure->count != 1) continue;
+            ss_replay_series_set(list, measure->name, known < 0 ? "" : ss_metric_at(known)->unit, at,
+                                 measure->values[0]);
+        }
+        for (int i = 0; result->measure_count == 0 && answer->judged && i < ss_metric_count(); i++)
+            if (answer->values[i].applies)
+                ss_replay_series_set(list, ss_metric_at(i)->name, ss_metric_at(i)->unit, at,
+                                     answer->values[i].value);
         if (result->iterations >= 0) ss_replay_series_set(list, "iterations", "1", at, result->iterations);
         if (!isnan(result->seconds)) ss_replay_series_set(list, "seconds", "s", at, result->seconds);
         if (!isnan(result->error)) ss_replay_series_set(list, "error", "", at, result->error);
@@ -401,19 +357,31 @@ static void put_quaternions(writer *w, const double (*q)[4], int count)
         for (int k = 0; k < 4; k++) put_short(w, (int16_t)lrint(fmax(-1.0, fmin(1.0, q[i][k])) * 32767.0));
 }
 
-static void put_bodies(writer *w, const ss_bodies *bodies)
+static void put_zeros(writer *w, size_t count)
 {
-    size_t count = (size_t)bodies->count;
-    if (count == 0) return;
-    for (size_t b = 0; b < count; b++) put_int(w, bodies->id[b]);
-    put_floats(w, bodies->position[0], 3 * count, false);
-    put_quaternions(w, (const double(*)[4])bodies->quaternion, bodies->count);
-    put_floats(w, bodies->mass, count, false);
-    put_floats(w, bodies->velocity[0], 6 * count, w->trim);
+    memset(w->to, 0, 4 * count);
+    w->to += 4 * count;
 }
 
-static void put_joints(writer *w, const ss_replay_frame *frame)
+void ss_replay_frame_encode(const ss_replay *replay, const ss_replay_frame *frame, unsigned char *to)
 {
+    writer *w = &(writer){to, replay->options.megabytes > 0.0};
+    const ss_bodies *bodies = &frame->frame->bodies;
+    const ss_contacts *contacts = &frame->frame->contacts;
+    const ss_constraints *rows = &frame->frame->constraints;
+    size_t count = (size_t)bodies->count;
+    for (size_t b = 0; b < count; b++) put_int(w, bodies->id[b]);
+    if (count > 0) {
+        put_floats(w, bodies->position[0], 3 * count, false);
+        put_quaternions(w, (const double(*)[4])bodies->quaternion, bodies->count);
+        put_floats(w, bodies->mass, count, false);
+        put_floats(w, bodies->velocity[0], 6 * count, w->trim);
+    }
+    if (frame->scenery.count > 0) {
+        put_floats(w, frame->scenery.position[0], 3 * (size_t)frame->scenery.count, false);
+        put_quaternions(w, (const double(*)[4])frame->scenery.quaternion, frame->scenery.count);
+    }
+
     for (int j = 0; j < frame->joint_count; j++) {
         put_int(w, frame->joints[j].pair[0]);
         put_int(w, frame->joints[j].pair[1]);
@@ -421,87 +389,57 @@ static void put_joints(writer *w, const ss_replay_frame *frame)
     for (int j = 0; j < frame->joint_count; j++) put_floats(w, frame->joints[j].point, 3, false);
     for (int j = 0; j < frame->joint_count; j++) put_floats(w, frame->joints[j].axis, 3, w->trim);
     for (int j = 0; j < frame->joint_count; j++) put_floats(w, frame->joints[j].error, 2, w->trim);
-}
 
-/* The impulse of each joint on its second body, or against its first one where that is the world. */
-static void put_joint_impulses(writer *w, const ss_replay_frame *frame, const ss_replay_answer *answer)
-{
-    const ss_answer *impulses = answer->stored ? answer->result.answer : NULL;
-    const ss_constraints *all = &frame->frame->constraints;
-    for (int j = 0; j < frame->joint_count; j++) {
-        const ss_replay_joint *joint = &frame->joints[j];
-        int side = joint->pair[1] >= 0 ? 1 : 0;
-        double sum[3] = {0.0, 0.0, 0.0};
-        for (int i = joint->first; impulses && i < joint->first + joint->rows && i < impulses->rows; i++)
-            for (int k = 0; k < 3; k++)
-                sum[k] += (side ? 1.0 : -1.0) * impulses->row_impulse[i] * all->jacobian[i][6 * side + k];
-        put_floats(w, sum, 3, w->trim);
-    }
-}
-
-static void put_contacts(writer *w, const ss_contacts *contacts)
-{
-    size_t count = (size_t)contacts->count;
+    count = (size_t)frame->contacts;
     for (size_t c = 0; c < count; c++) {
         put_int(w, contacts->pair[c][0]);
         put_int(w, contacts->pair[c][1]);
     }
-    put_floats(w, contacts->point[0], 3 * count, w->trim);
-    put_floats(w, contacts->normal[0], 3 * count, w->trim);
-    put_floats(w, contacts->gap, count, false);
+    if (count > 0) {
+        put_floats(w, contacts->point[0], 3 * count, w->trim);
+        put_floats(w, contacts->normal[0], 3 * count, w->trim);
+        put_floats(w, contacts->gap, count, false);
+    }
     for (size_t c = 0; c < count; c++) put_float(w, fmax(contacts->mu[c][0], contacts->mu[c][1]), w->trim);
-}
-
-static void put_states(writer *w, const ss_replay_answer *answer, size_t count)
-{
-    for (size_t c = 0; c < count; c++)
-        *w->to++ = answer->other && answer->other[c] ? SS_REPLAY_STATE_OTHER
-                   : answer->judged                  ? (unsigned char)answer->reports[c].status
-                                                     : SS_REPLAY_STATE_UNKNOWN;
-    for (size_t c = count; c < padded(count); c++) *w->to++ = 0;
-}
-
-static void put_zeros(writer *w, size_t count)
-{
-    memset(w->to, 0, 4 * count);
-    w->to += 4 * count;
-}
-
-static void put_answer(writer *w, const ss_replay_answer *answer, size_t count)
-{
-    const ss_answer *impulses = answer->stored ? answer->result.answer : NULL;
-    if (impulses) {
-        put_floats(w, impulses->normal_impulse, count, w->trim);
-        put_floats(w, impulses->friction_impulse[0], 3 * count, w->trim);
-    } else {
-        put_zeros(w, 4 * count);
+    for (size_t c = 0; frame->alternative && c < count; c++) {
+        put_short(w, frame->alternative[c][0]);
+        put_short(w, frame->alternative[c][1]);
     }
-    if (answer->judged) {
-        for (size_t c = 0; c < count; c++) put_floats(w, answer->reports[c].sliding, 3, w->trim);
-        for (size_t c = 0; c < count; c++) put_float(w, answer->reports[c].energy, w->trim);
-    } else {
-        put_zeros(w, 4 * count);
-    }
-    put_states(w, answer, count);
-}
 
-void ss_replay_frame_encode(const ss_replay *replay, const ss_replay_frame *frame, unsigned char *to)
-{
-    writer w = {to, replay->options.megabytes > 0.0};
-    put_bodies(&w, &frame->frame->bodies);
-    if (frame->scenery.count > 0) {
-        put_floats(&w, frame->scenery.position[0], 3 * (size_t)frame->scenery.count, false);
-        put_quaternions(&w, (const double(*)[4])frame->scenery.quaternion, frame->scenery.count);
-    }
-    put_joints(&w, frame);
-    if (frame->contacts > 0) put_contacts(&w, &frame->frame->contacts);
-    for (int c = 0; frame->alternative && c < frame->contacts; c++) {
-        put_short(&w, frame->alternative[c][0]);
-        put_short(&w, frame->alternative[c][1]);
-    }
+    // Of each solver impulses, sliding velocities, energies and states of contacts; zeros where they are
+    // unknown.
     for (int s = 0; s < replay->solver_count; s++) {
         if (!replay->solvers[s].answers) continue;
-        if (frame->contacts > 0) put_answer(&w, &frame->answers[s], (size_t)frame->contacts);
-        put_joint_impulses(&w, frame, &frame->answers[s]);
+        const ss_replay_answer *answer = &frame->answers[s];
+        const ss_answer *impulses = answer->stored ? answer->result.answer : NULL;
+        if (count > 0 && impulses) {
+            put_floats(w, impulses->normal_impulse, count, w->trim);
+            put_floats(w, impulses->friction_impulse[0], 3 * count, w->trim);
+        } else {
+            put_zeros(w, 4 * count);
+        }
+        if (answer->judged) {
+            for (size_t c = 0; c < count; c++) put_floats(w, answer->reports[c].sliding, 3, w->trim);
+            for (size_t c = 0; c < count; c++) put_float(w, answer->reports[c].energy, w->trim);
+        } else {
+            put_zeros(w, 4 * count);
+        }
+        for (size_t c = 0; c < count; c++)
+            *w->to++ = answer->other && answer->other[c] ? SS_REPLAY_STATE_OTHER
+                       : answer->judged                  ? (unsigned char)answer->reports[c].status
+                                                         : SS_REPLAY_STATE_UNKNOWN;
+        for (size_t c = count; c < padded(count); c++) *w->to++ = 0;
+
+        // The impulse of each joint on its second body, or against its first one where that is the world.
+        for (int j = 0; j < frame->joint_count; j++) {
+            const ss_replay_joint *joint = &frame->joints[j];
+            int side = joint->pair[1] >= 0 ? 1 : 0;
+            double sum[3] = {0.0, 0.0, 0.0};
+            for (int i = joint->first; impulses && i < joint->first + joint->rows && i < impulses->rows; i++)
+                for (int k = 0; k < 3; k++)
+                    sum[k] +=
+                        (side ? 1.0 : -1.0) * impulses->row_impulse[i] * rows->jacobian[i][6 * side + k];
+            put_floats(w, sum, 3, w->trim);
+        }
     }
 }

@@ -4,8 +4,7 @@
  *   replay_chunks.c    the frames that are shown, and their chunks
  *   replay_frame.c   one frame with what its solvers say, as bytes and as numbers of the series
  *   replay_series.c  lists of series
- *   replay_shapes.c  what bodies look like
- *   replay_boxes.c   ... and what to draw when shapes are unknown
+ *   replay_shapes.c  what bodies look like, and what to draw when shapes are unknown
  *   replay_joints.c  where joints are, from their rows
  *   replay_picture.c a still picture
  *   replay_compare.c two recordings in step

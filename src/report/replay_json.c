@@ -39,8 +39,25 @@ static void put_series(ss_json *json, const ss_replay_series_list *list, int fra
     ss_json_end_array(json);
 }
 
-static void put_frames(ss_json *json, const ss_replay *replay)
+static void put_replay(ss_json *json, const ss_replay *replay)
 {
+    const char *slash = strrchr(replay->path, '/');
+    const double *gravity = replay->manifest.gravity;
+    ss_json_begin_object(json);
+    ss_json_member_text(json, "stickslip", ss_version());
+    ss_json_member_text(json, "title", replay->title);
+    ss_json_member_text(json, "file", slash ? slash + 1 : replay->path);
+    ss_json_member_text(json, "simulation",
+                        ss_bpmd_simulation_path(replay->file, replay->options.simulation));
+    ss_json_member_text(json, "toolkit", replay->manifest.toolkit);
+    ss_json_member_text(json, "description", replay->manifest.description);
+    ss_json_key(json, "gravity");
+    if (isfinite(gravity[0]) && isfinite(gravity[1]) && isfinite(gravity[2]))
+        ss_json_reals(json, gravity, 3);
+    else
+        ss_json_null(json);
+    ss_json_member_integer(json, "total", replay->total);
+
     ss_json_key(json, "frames");
     ss_json_begin_array(json);
     for (int i = 0; i < replay->shown; i++) {
@@ -59,10 +76,11 @@ static void put_frames(ss_json *json, const ss_replay *replay)
         ss_json_end_object(json);
     }
     ss_json_end_array(json);
-}
+    ss_json_key(json, "chunks");
+    ss_json_integers(json, replay->chunk_first, (size_t)replay->chunk_count);
+    ss_replay_shapes_json(&replay->shapes, json);
+    ss_json_key(json, "boxes"), ss_json_bool(json, replay->boxes);
 
-static void put_results(ss_json *json, const ss_replay *replay)
-{
     ss_json_key(json, "results");
     ss_json_begin_array(json);
     for (int s = 0; s < replay->solver_count; s++) {
@@ -78,59 +96,20 @@ static void put_results(ss_json *json, const ss_replay *replay)
         ss_json_end_object(json);
     }
     ss_json_end_array(json);
-}
+    put_series(json, &replay->series, replay->shown);
 
-static void put_states(ss_json *json, const ss_replay *replay)
-{
-    ss_json_key(json, "states");
-    ss_json_begin_array(json);
-    // as the metrics and the report call them
+    // States as the metrics and the report call them; those after them only where they occur.
     static const char *const names[SS_CONTACT_STATUS_COUNT] = {[SS_CONTACT_OPEN] = "open",
                                                                [SS_CONTACT_STICK] = "sticking",
                                                                [SS_CONTACT_SLIP] = "sliding",
                                                                [SS_CONTACT_NEGATIVE_FRICTION] =
                                                                    "driving friction"};
+    ss_json_key(json, "states");
+    ss_json_begin_array(json);
     for (int i = 0; i < SS_CONTACT_STATUS_COUNT; i++) ss_json_string(json, names[i]);
     if (replay->has_unknown || replay->has_alternatives) ss_json_string(json, "unknown");
     if (replay->has_alternatives) ss_json_string(json, "not chosen");
     ss_json_end_array(json);
-}
-
-static void put_gravity(ss_json *json, const double gravity[3])
-{
-    ss_json_key(json, "gravity");
-    if (isfinite(gravity[0]) && isfinite(gravity[1]) && isfinite(gravity[2]))
-        ss_json_reals(json, gravity, 3);
-    else
-        ss_json_null(json);
-}
-
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
-static void put_replay(ss_json *json, const ss_replay *replay)
-{
-    ss_json_begin_object(json);
-    ss_json_member_text(json, "stickslip", ss_version());
-    ss_json_member_text(json, "title", replay->title);
-    ss_json_member_text(json, "file", base_name(replay->path));
-    ss_json_member_text(json, "simulation",
-                        ss_bpmd_simulation_path(replay->file, replay->options.simulation));
-    ss_json_member_text(json, "toolkit", replay->manifest.toolkit);
-    ss_json_member_text(json, "description", replay->manifest.description);
-    put_gravity(json, replay->manifest.gravity);
-    ss_json_member_integer(json, "total", replay->total);
-    put_frames(json, replay);
-    ss_json_key(json, "chunks");
-    ss_json_integers(json, replay->chunk_first, (size_t)replay->chunk_count);
-    ss_replay_shapes_json(&replay->shapes, json);
-    ss_json_key(json, "boxes"), ss_json_bool(json, replay->boxes);
-    put_results(json, replay);
-    put_series(json, &replay->series, replay->shown);
-    put_states(json, replay);
     ss_json_key(json, "decimated"), ss_json_bool(json, replay->decimated);
     if (replay->other) {
         ss_json_key(json, "other");

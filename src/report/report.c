@@ -4,88 +4,6 @@
 
 #include <string.h>
 
-static void put_metrics(ss_json *json)
-{
-    ss_json_key(json, "metrics");
-    ss_json_begin_array(json);
-    for (int m = 0; m < ss_metric_count(); m++) {
-        const ss_metric *metric = ss_metric_at(m);
-        ss_json_begin_object(json);
-        ss_json_member_text(json, "name", metric->name);
-        ss_json_member_text(json, "unit", metric->unit);
-        ss_json_member_text(json, "summary", metric->summary);
-        ss_json_member_text(json, "definition", metric->definition);
-        ss_json_end_object(json);
-    }
-    ss_json_end_array(json);
-}
-
-static void put_names(ss_json *json)
-{
-    ss_json_key(json, "gauges");
-    ss_json_begin_array(json);
-    for (int g = 0; g < SS_GAUGE_COUNT; g++) ss_json_string(json, ss_gauge_name((ss_gauge)g));
-    ss_json_end_array(json);
-    ss_json_key(json, "outcomes");
-    ss_json_begin_array(json);
-    for (int o = 0; o < SS_OUTCOME_COUNT; o++) ss_json_string(json, ss_outcome_name((ss_outcome)o));
-    ss_json_end_array(json);
-}
-
-static void put_machines(ss_json *json, const ss_results *results, const ss_statistics *statistics)
-{
-    ss_json_key(json, "machines");
-    ss_json_begin_array(json);
-    for (int i = 0; i < results->machine_count; i++) {
-        const ss_machine *machine = &results->machines[i];
-        ss_json_begin_object(json);
-        ss_json_member_text(json, "name", statistics->machines[i].text);
-        ss_json_member_text(json, "key", machine->key);
-        ss_json_member_text(json, "cpu", machine->cpu);
-        ss_json_member_integer(json, "cores", machine->cores);
-        ss_json_member_text(json, "system", machine->system);
-        ss_json_member_text(json, "version", machine->version);
-        ss_json_member_text(json, "compiler", machine->compiler);
-        ss_json_member_text(json, "build", machine->build);
-        ss_json_end_object(json);
-    }
-    ss_json_end_array(json);
-}
-
-static void put_problem(ss_json *json, const ss_problem_entry *problem)
-{
-    ss_json_begin_object(json);
-    ss_json_member_text(json, "hash", problem->hash);
-    ss_json_member_text(json, "place", problem->place);
-    ss_json_member_text(json, "file", problem->file);
-    ss_json_member_text(json, "format", problem->format);
-    ss_json_member_integer(json, "index", problem->index);
-    ss_json_member_text(json, "scene", problem->scene);
-    ss_report_key_real(json, "time", problem->time);
-    ss_report_key_real(json, "h", problem->h);
-    ss_json_member_integer(json, "bodies", problem->bodies);
-    ss_json_member_integer(json, "joints", problem->joints);
-    ss_json_member_integer(json, "rows", problem->rows);
-    ss_json_member_integer(json, "contacts", problem->contacts);
-    ss_report_key_real(json, "massRatio", problem->mass_ratio);
-    ss_report_key_real(json, "density", problem->density);
-    ss_report_key_real(json, "rankRatio", problem->rank_ratio);
-    ss_report_key_real(json, "muLeast", problem->mu_least);
-    ss_report_key_real(json, "muMost", problem->mu_most);
-    ss_json_member_text(json, "fault", problem->fault);
-    ss_json_end_object(json);
-}
-
-static void put_problems(ss_json *json, const ss_results *results)
-{
-    ss_json_key(json, "problems");
-    ss_json_begin_array(json);
-    for (int i = 0; i < results->problem_count; i++) put_problem(json, &results->problems[i]);
-    ss_json_end_array(json);
-}
-
-/* ---- methods, with the words that choose them -------------------------------------------------------- */
-
 /* One word for a shell. What is typed from a report may come from a stranger's ledger: everything but plain
  * characters is quoted. */
 static void append_word(ss_text *text, const char *word, size_t length)
@@ -126,21 +44,8 @@ static void append_assignments(ss_text *text, const char *flag, const char *valu
     }
 }
 
-/* One file, or command, in each line. */
-static void append_plugins(ss_text *text, const char *files)
-{
-    static const char command[] = "command:";
-    while (files && *files) {
-        size_t length = strcspn(files, "\n"), mark = sizeof command - 1;
-        bool is_command = strncmp(files, command, mark) == 0;
-        if (!is_command) mark = 0;
-        ss_text_append(text, is_command ? " --solver-command" : " --plugin");
-        append_word(text, files + mark, length - mark);
-        files += length + (files[length] == '\n');
-    }
-}
-
-/* Of a stored answer: the words for `judge`, which uses the rules in the file. */
+/* Words for `solve` that choose the method; of a stored answer those for `judge`, which uses the rules in the
+ * file. */
 static void append_method(ss_text *text, const ss_method_entry *method)
 {
     if (ss_method_is_recorded(method)) {
@@ -168,7 +73,17 @@ static void append_method(ss_text *text, const ss_method_entry *method)
     }
     ss_text_appendf(text, " --seed %d", method->seed);
     append_option(text, "--reference", method->reference);
-    append_plugins(text, method->plugin_file);
+
+    // Plug-ins: one file, or command, in each line.
+    static const char command[] = "command:";
+    for (const char *files = method->plugin_file; files && *files;) {
+        size_t length = strcspn(files, "\n"), mark = sizeof command - 1;
+        bool is_command = strncmp(files, command, mark) == 0;
+        if (!is_command) mark = 0;
+        ss_text_append(text, is_command ? " --solver-command" : " --plugin");
+        append_word(text, files + mark, length - mark);
+        files += length + (files[length] == '\n');
+    }
     ss_text_append(text, " --every-iteration"); // as campaigns measure: it decides where some methods stop
 }
 
@@ -200,31 +115,12 @@ static void put_method(ss_json *json, const ss_method_entry *method, const ss_re
     ss_text_free(&options);
 }
 
-static void put_methods(ss_json *json, const ss_results *results, const ss_report_links *links)
-{
-    ss_json_key(json, "methods");
-    ss_json_begin_array(json);
-    for (int i = 0; i < results->method_count; i++) put_method(json, &results->methods[i], links, i);
-    ss_json_end_array(json);
-}
-
-/* From the file of a problem to the page that shows it. */
-static void put_replays(ss_json *json, const ss_report_links *links)
-{
-    if (!links) return;
-    ss_json_key(json, "replays");
-    ss_json_begin_object(json);
-    for (int i = 0; i < links->count; i++)
-        ss_json_member_text(json, links->replays[i].file, links->replays[i].address);
-    ss_json_end_object(json);
-}
-
-/* ---- all of it --------------------------------------------------------------------------------------- */
-
-static void put_head(ss_json *json, const ss_results *results, const ss_statistics *statistics,
-                     const ss_report_options *options)
+void ss_report_json(const ss_results *results, const ss_statistics *statistics,
+                    const ss_report_options *options, ss_text *text)
 {
     const ss_statistics_options *by = &statistics->options;
+    ss_json *json = &(ss_json){.text = text, .inside_html = options->inside_html};
+    ss_json_begin_object(json);
     ss_json_member_text(json, "stickslip", ss_version());
     ss_json_member_text(json, "title", options->title);
     ss_json_member_text(json, "ledger", options->ledger);
@@ -239,22 +135,88 @@ static void put_head(ss_json *json, const ss_results *results, const ss_statisti
     ss_report_key_real(json, "shift", by->shift);
     ss_json_key(json, "budgets");
     ss_json_reals(json, by->budgets, (size_t)by->budget_count);
-}
 
-void ss_report_json(const ss_results *results, const ss_statistics *statistics,
-                    const ss_report_options *options, ss_text *text)
-{
-    ss_json json = {.text = text, .inside_html = options->inside_html};
-    ss_json_begin_object(&json);
-    put_head(&json, results, statistics, options);
-    put_metrics(&json);
-    put_names(&json);
-    put_machines(&json, results, statistics);
-    put_problems(&json, results);
-    put_methods(&json, results, options->links);
-    put_replays(&json, options->links);
-    ss_report_runs(&json, results, statistics);
-    ss_report_series(&json, statistics);
-    if (options->against) ss_report_against(&json, results, options->against);
-    ss_json_end_object(&json);
+    // What numbers in the arrays below mean.
+    ss_json_key(json, "metrics");
+    ss_json_begin_array(json);
+    for (int m = 0; m < ss_metric_count(); m++) {
+        const ss_metric *metric = ss_metric_at(m);
+        ss_json_begin_object(json);
+        ss_json_member_text(json, "name", metric->name);
+        ss_json_member_text(json, "unit", metric->unit);
+        ss_json_member_text(json, "summary", metric->summary);
+        ss_json_member_text(json, "definition", metric->definition);
+        ss_json_end_object(json);
+    }
+    ss_json_end_array(json);
+    ss_json_key(json, "gauges");
+    ss_json_begin_array(json);
+    for (int g = 0; g < SS_GAUGE_COUNT; g++) ss_json_string(json, ss_gauge_name((ss_gauge)g));
+    ss_json_end_array(json);
+    ss_json_key(json, "outcomes");
+    ss_json_begin_array(json);
+    for (int o = 0; o < SS_OUTCOME_COUNT; o++) ss_json_string(json, ss_outcome_name((ss_outcome)o));
+    ss_json_end_array(json);
+
+    ss_json_key(json, "machines");
+    ss_json_begin_array(json);
+    for (int i = 0; i < results->machine_count; i++) {
+        const ss_machine *machine = &results->machines[i];
+        ss_json_begin_object(json);
+        ss_json_member_text(json, "name", statistics->machines[i].text);
+        ss_json_member_text(json, "key", machine->key);
+        ss_json_member_text(json, "cpu", machine->cpu);
+        ss_json_member_integer(json, "cores", machine->cores);
+        ss_json_member_text(json, "system", machine->system);
+        ss_json_member_text(json, "version", machine->version);
+        ss_json_member_text(json, "compiler", machine->compiler);
+        ss_json_member_text(json, "build", machine->build);
+        ss_json_end_object(json);
+    }
+    ss_json_end_array(json);
+
+    ss_json_key(json, "problems");
+    ss_json_begin_array(json);
+    for (int i = 0; i < results->problem_count; i++) {
+        const ss_problem_entry *problem = &results->problems[i];
+        ss_json_begin_object(json);
+        ss_json_member_text(json, "hash", problem->hash);
+        ss_json_member_text(json, "place", problem->place);
+        ss_json_member_text(json, "file", problem->file);
+        ss_json_member_text(json, "format", problem->format);
+        ss_json_member_integer(json, "index", problem->index);
+        ss_json_member_text(json, "scene", problem->scene);
+        ss_report_key_real(json, "time", problem->time);
+        ss_report_key_real(json, "h", problem->h);
+        ss_json_member_integer(json, "bodies", problem->bodies);
+        ss_json_member_integer(json, "joints", problem->joints);
+        ss_json_member_integer(json, "rows", problem->rows);
+        ss_json_member_integer(json, "contacts", problem->contacts);
+        ss_report_key_real(json, "massRatio", problem->mass_ratio);
+        ss_report_key_real(json, "density", problem->density);
+        ss_report_key_real(json, "rankRatio", problem->rank_ratio);
+        ss_report_key_real(json, "muLeast", problem->mu_least);
+        ss_report_key_real(json, "muMost", problem->mu_most);
+        ss_json_member_text(json, "fault", problem->fault);
+        ss_json_end_object(json);
+    }
+    ss_json_end_array(json);
+
+    // Methods, and replays: from the file of a problem to the page that shows it.
+    ss_json_key(json, "methods");
+    ss_json_begin_array(json);
+    for (int i = 0; i < results->method_count; i++) put_method(json, &results->methods[i], options->links, i);
+    ss_json_end_array(json);
+    if (options->links) {
+        ss_json_key(json, "replays");
+        ss_json_begin_object(json);
+        for (int i = 0; i < options->links->count; i++)
+            ss_json_member_text(json, options->links->replays[i].file, options->links->replays[i].address);
+        ss_json_end_object(json);
+    }
+
+    ss_report_runs(json, results, statistics);
+    ss_report_series(json, statistics);
+    if (options->against) ss_report_against(json, results, options->against);
+    ss_json_end_object(json);
 }

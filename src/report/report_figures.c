@@ -68,29 +68,26 @@ const char *ss_report_setting(const ss_report_request *request, const char *key,
     return value;
 }
 
-/* Is a value among "a|b|c"? Words in capitals stand for names, which the figure itself looks for. */
-static bool is_allowed(const char *values, size_t length, const char *value)
-{
-    for (const char *at = values; at < values + length;) {
-        size_t word = strcspn(at, "| ");
-        if ((*at >= 'A' && *at <= 'Z') || (strlen(value) == word && strncmp(at, value, word) == 0))
-            return true;
-        at += word + 1;
-    }
-    return false;
-}
-
+/* "NAME=VALUE" must be one of the figure's "name=a|b|NAME ...". Words in capitals stand for names, which the
+ * figure itself looks for. */
 static bool check_setting(const ss_report_figure *figure, const char *setting, ss_error *err)
 {
     size_t key = strcspn(setting, "=");
     if (!setting[key])
         return ss_fail(err, SS_ERROR_USAGE, "invalid value \"%s\" for --set: expected NAME=VALUE", setting);
+    const char *value = setting + key + 1;
     for (const char *at = figure->settings; at && *at;) {
         size_t name = strcspn(at, "="), length = strcspn(at, " ");
-        if (name == key && strncmp(at, setting, key) == 0)
-            return is_allowed(at + name + 1, length - name - 1, setting + key + 1) ||
-                   ss_fail(err, SS_ERROR_USAGE, "invalid value \"%s\" for %.*s: expected %.*s",
-                           setting + key + 1, (int)key, setting, (int)(length - name - 1), at + name + 1);
+        if (name == key && strncmp(at, setting, key) == 0) {
+            const char *values = at + name + 1, *end = at + length;
+            for (const char *word = values; word < end; word += strcspn(word, "| ") + 1) {
+                size_t own = strcspn(word, "| ");
+                bool is_name = *word >= 'A' && *word <= 'Z';
+                if (is_name || (strlen(value) == own && strncmp(word, value, own) == 0)) return true;
+            }
+            return ss_fail(err, SS_ERROR_USAGE, "invalid value \"%s\" for %.*s: expected %.*s", value,
+                           (int)key, setting, (int)(end - values), values);
+        }
         at += length + (at[length] == ' ');
     }
     return figure->settings ? ss_fail(err, SS_ERROR_USAGE, "%s has no setting '%.*s'; it has %s",

@@ -118,36 +118,31 @@ bool ss_report_contact_errors(const ss_report_request *request, ss_report_exhibi
 enum { CURVES = 3, MOST_METHODS = 2 };
 static const char *const curves[CURVES] = {"alignment", "creep", "cone"};
 
-/* Contacts with driving friction of a series in a scene. */
-static double driven_in(const ss_report_request *request, int series, const char *scene)
-{
-    double sum = 0.0;
-    for (int p = 0; p < request->results->problem_count; p++) {
-        const ss_problem_entry *problem = &request->results->problems[p];
-        if (strcmp(problem->scene, scene) != 0 || strcmp(problem->format, "bpmd") != 0) continue;
-        const ss_run_entry *run = ss_report_run(request, series, p);
-        double driven = run ? ss_report_metric(run, "anomalous_contacts") : NAN;
-        if (isfinite(driven)) sum += driven;
-    }
-    return sum;
-}
-
-/* The series that has most of it there, of equal ones that with the earliest run; -1: none has any. seen:
- * room for a mark for every series. */
+/* The series with most contacts with driving friction in a scene, of equal ones that with the earliest run;
+ * -1: none has any. seen: room for a mark for every series. */
 static int most_driven(const ss_report_request *request, const char *scene, bool *seen, double *most)
 {
+    const ss_results *results = request->results;
     int found = -1;
     *most = 0.0;
     memset(seen, 0, (size_t)request->statistics->series_count * sizeof *seen);
-    for (int r = 0; r < request->results->run_count; r++) {
-        const ss_run_entry *run = &request->results->runs[r];
-        const ss_problem_entry *problem = &request->results->problems[run->problem];
+    for (int r = 0; r < results->run_count; r++) {
+        const ss_run_entry *run = &results->runs[r];
+        const ss_problem_entry *problem = &results->problems[run->problem];
         if (strcmp(problem->scene, scene) != 0 || strcmp(problem->format, "bpmd") != 0) continue;
         int series = ss_report_series_of(request->statistics, run);
         if (series < 0 || seen[series]) continue;
         seen[series] = true;
-        double driven = driven_in(request, series, scene);
-        if (driven > *most) *most = driven, found = series;
+
+        double sum = 0.0;
+        for (int p = 0; p < results->problem_count; p++) {
+            const ss_problem_entry *other = &results->problems[p];
+            if (strcmp(other->scene, scene) != 0 || strcmp(other->format, "bpmd") != 0) continue;
+            const ss_run_entry *own = ss_report_run(request, series, p);
+            double driven = own ? ss_report_metric(own, "anomalous_contacts") : NAN;
+            if (isfinite(driven)) sum += driven;
+        }
+        if (sum > *most) *most = sum, found = series;
     }
     return found;
 }

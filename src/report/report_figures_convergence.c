@@ -33,17 +33,6 @@ static int find_gauge(const char *name, ss_error *err)
     return -1;
 }
 
-static void add_band_rows(ss_report_exhibit *to, const char *label, const ss_band *band)
-{
-    for (int i = 0; i < band->points; i++) {
-        const double values[] = {band->iteration[i], band->count[i], band->mean[i], band->deviation[i],
-                                 band->median[i],    band->low[i],   band->high[i], band->most[i]};
-        ss_data_text(&to->table, label);
-        for (size_t k = 0; k < sizeof values / sizeof *values; k++)
-            ss_data_number(&to->table, ss_report_known(values[k]));
-    }
-}
-
 /* A band around the line of a series; of one alone also its largest values. A lower edge that is not
  * positive goes down to the axis. Widens least and most by what is drawn. */
 static void add_spread(ss_report_exhibit *to, const ss_band *band, int series, bool mean, bool alone,
@@ -105,7 +94,14 @@ bool ss_report_convergence(const ss_report_request *request, ss_report_exhibit *
                 gauge = SS_GAUGE_RELATIVE_ENERGY; // all scenes together have an error without a unit only
             const ss_band *band = &series->bands[place].gauge[gauge];
             if (pass == 0) {
-                add_band_rows(to, series->label, band);
+                for (int i = 0; i < band->points; i++) {
+                    const double values[] = {band->iteration[i], band->count[i],  band->mean[i],
+                                             band->deviation[i], band->median[i], band->low[i],
+                                             band->high[i],      band->most[i]};
+                    ss_data_text(&to->table, series->label);
+                    for (size_t c = 0; c < sizeof values / sizeof *values; c++)
+                        ss_data_number(&to->table, ss_report_known(values[c]));
+                }
                 if (!lines) add_spread(to, band, shown[k], mean, count == 1, &least, &most);
                 continue;
             }

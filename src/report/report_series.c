@@ -11,18 +11,14 @@ static void put_reals(ss_json *json, const char *key, const double *values, int 
     ss_json_end_array(json);
 }
 
-/* Kept point k of a curve: first and last are always there, and each kept point is as exact as it was. */
-static int kept_point(int k, int kept, int count)
-{
-    return kept == count ? k : (int)((long long)k * (count - 1) / (kept - 1));
-}
-
+/* Of a long curve some points are kept: first and last are always there, and each is as exact as it was. */
 static void put_axis(ss_json *json, const char *key, const double *values, int count)
 {
     int kept = count < CURVE_POINTS ? count : CURVE_POINTS;
     ss_json_key(json, key);
     ss_json_begin_array(json);
-    for (int k = 0; k < kept; k++) ss_report_real(json, values[kept_point(k, kept, count)]);
+    for (int k = 0; k < kept; k++)
+        ss_report_real(json, values[kept == count ? k : (int)((long long)k * (count - 1) / (kept - 1))]);
     ss_json_end_array(json);
 }
 
@@ -86,8 +82,36 @@ static void put_band(ss_json *json, const ss_band *band)
     ss_json_end_object(json);
 }
 
-static void put_bands(ss_json *json, const ss_series *series)
+static void put_metrics(ss_json *json, const double *median, const double *most, const int *worst)
 {
+    ss_json_key(json, "metricMedian");
+    ss_json_begin_object(json);
+    for (int m = 0; m < ss_metric_count(); m++) ss_report_key_real(json, ss_metric_at(m)->name, median[m]);
+    ss_json_end_object(json);
+    ss_json_key(json, "metricMost");
+    ss_json_begin_object(json);
+    for (int m = 0; m < ss_metric_count(); m++) ss_report_key_real(json, ss_metric_at(m)->name, most[m]);
+    ss_json_end_object(json);
+    ss_json_key(json, "metricWorst");
+    ss_json_begin_object(json);
+    for (int m = 0; m < ss_metric_count(); m++) ss_json_member_index(json, ss_metric_at(m)->name, worst[m]);
+    ss_json_end_object(json);
+}
+
+static void put_series(ss_json *json, const ss_series *series, const ss_statistics_options *by)
+{
+    ss_json_begin_object(json);
+    ss_json_member_text(json, "label", series->label);
+    ss_json_member_integer(json, "method", series->method);
+    ss_json_member_integer(json, "machine", series->machine);
+    ss_json_key(json, "outcomes"), ss_json_integers(json, series->outcomes, SS_OUTCOME_COUNT);
+    ss_json_key(json, "scores");
+    ss_json_begin_array(json);
+    for (int t = 0; t < by->tolerance_count; t++) put_score(json, &series->scores[t]);
+    ss_json_end_array(json);
+    ss_json_key(json, "followed"), ss_json_bool(json, series->followed);
+
+    // All scenes together have an error without a unit only.
     ss_json_key(json, "bands");
     ss_json_begin_array(json);
     for (int i = 0; i < series->band_count; i++) {
@@ -105,38 +129,29 @@ static void put_bands(ss_json *json, const ss_series *series)
         ss_json_end_object(json);
     }
     ss_json_end_array(json);
-}
 
-static void put_budgets(ss_json *json, const ss_budget_error *budgets, int count)
-{
     ss_json_key(json, "budgets");
     ss_json_begin_array(json);
-    for (int b = 0; b < count; b++) {
+    for (int b = 0; b < by->budget_count; b++) {
         ss_json_begin_object(json);
-        ss_report_key_real(json, "median", budgets[b].median);
-        ss_report_key_real(json, "high", budgets[b].high);
-        ss_json_member_integer(json, "count", budgets[b].count);
+        ss_report_key_real(json, "median", series->budgets[b].median);
+        ss_report_key_real(json, "high", series->budgets[b].high);
+        ss_json_member_integer(json, "count", series->budgets[b].count);
         ss_json_end_object(json);
     }
     ss_json_end_array(json);
-}
-
-static void put_scaling(ss_json *json, const ss_scaling *scaling)
-{
     ss_json_key(json, "scaling");
     ss_json_begin_object(json);
     for (int f = 0; f < SS_FEATURES; f++) {
         ss_json_key(json, ss_feature_name(f));
         ss_json_begin_object(json);
-        ss_report_key_real(json, "slope", scaling[f].slope);
-        ss_report_key_real(json, "rSquared", scaling[f].r_squared);
+        ss_report_key_real(json, "slope", series->scaling[f].slope);
+        ss_report_key_real(json, "rSquared", series->scaling[f].r_squared);
         ss_json_end_object(json);
     }
     ss_json_end_object(json);
-}
 
-static void put_contacts(ss_json *json, const ss_series *series)
-{
+    // Contacts: how many stick, slide and are open, their metrics, and their errors by bins.
     ss_json_key(json, "contacts");
     ss_json_begin_object(json);
     ss_report_key_real(json, "sticking", series->sticking);
@@ -144,26 +159,7 @@ static void put_contacts(ss_json *json, const ss_series *series)
     ss_report_key_real(json, "slidingBad", series->sliding_bad);
     ss_report_key_real(json, "open", series->open);
     ss_json_end_object(json);
-}
-
-static void put_metrics(ss_json *json, const double *median, const double *most, const int *worst)
-{
-    ss_json_key(json, "metricMedian");
-    ss_json_begin_object(json);
-    for (int m = 0; m < ss_metric_count(); m++) ss_report_key_real(json, ss_metric_at(m)->name, median[m]);
-    ss_json_end_object(json);
-    ss_json_key(json, "metricMost");
-    ss_json_begin_object(json);
-    for (int m = 0; m < ss_metric_count(); m++) ss_report_key_real(json, ss_metric_at(m)->name, most[m]);
-    ss_json_end_object(json);
-    ss_json_key(json, "metricWorst");
-    ss_json_begin_object(json);
-    for (int m = 0; m < ss_metric_count(); m++) ss_json_member_index(json, ss_metric_at(m)->name, worst[m]);
-    ss_json_end_object(json);
-}
-
-static void put_bins(ss_json *json, const ss_series *series)
-{
+    put_metrics(json, series->metric_median, series->metric_most, series->metric_worst);
     ss_json_key(json, "bins");
     ss_json_begin_array(json);
     for (int i = 0; i < series->bin_count; i++) {
@@ -174,68 +170,9 @@ static void put_bins(ss_json *json, const ss_series *series)
     }
     ss_json_end_array(json);
     ss_json_member_integer(json, "leastBin", SS_LEAST_BIN);
-}
-
-static void put_series(ss_json *json, const ss_series *series, const ss_statistics_options *by)
-{
-    ss_json_begin_object(json);
-    ss_json_member_text(json, "label", series->label);
-    ss_json_member_integer(json, "method", series->method);
-    ss_json_member_integer(json, "machine", series->machine);
-    ss_json_key(json, "outcomes"), ss_json_integers(json, series->outcomes, SS_OUTCOME_COUNT);
-    ss_json_key(json, "scores");
-    ss_json_begin_array(json);
-    for (int t = 0; t < by->tolerance_count; t++) put_score(json, &series->scores[t]);
-    ss_json_end_array(json);
-    ss_json_key(json, "followed"), ss_json_bool(json, series->followed);
-    put_bands(json, series);
-    put_budgets(json, series->budgets, by->budget_count);
-    put_scaling(json, series->scaling);
-    put_contacts(json, series);
-    put_metrics(json, series->metric_median, series->metric_most, series->metric_worst);
-    put_bins(json, series);
     ss_json_key(json, "timed"), ss_json_bool(json, series->timed);
     ss_json_member_integer(json, "unsteady", series->unsteady);
     ss_json_end_object(json);
-}
-
-static void put_recorded(ss_json *json, const ss_recorded *recorded, const ss_statistics_options *by)
-{
-    ss_json_begin_object(json);
-    ss_json_member_integer(json, "method", recorded->method);
-    ss_json_member_integer(json, "answers", recorded->answers);
-    ss_json_member_integer(json, "incomplete", recorded->incomplete);
-    ss_json_member_integer(json, "assumed", recorded->assumed);
-    ss_json_member_integer(json, "tried", recorded->tried);
-    ss_json_key(json, "within"), ss_json_integers(json, recorded->within, (size_t)by->tolerance_count);
-    put_metrics(json, recorded->metric_median, recorded->metric_most, recorded->metric_worst);
-    ss_json_key(json, "runs"), ss_json_integers(json, recorded->run, (size_t)recorded->answers);
-    ss_json_end_object(json);
-}
-
-static void put_pair(ss_json *json, const ss_pair *pair)
-{
-    ss_json_begin_object(json);
-    ss_json_member_integer(json, "a", pair->a);
-    ss_json_member_integer(json, "b", pair->b);
-    put_reals(json, "ratio", pair->ratio, pair->both);
-    ss_json_member_integer(json, "both", pair->both);
-    ss_json_member_integer(json, "onlyA", pair->only_a);
-    ss_json_member_integer(json, "onlyB", pair->only_b);
-    ss_json_member_integer(json, "neither", pair->neither);
-    ss_json_end_object(json);
-}
-
-static void put_pairs(ss_json *json, const ss_statistics *statistics)
-{
-    ss_json_key(json, "pairs");
-    ss_json_begin_array(json);
-    for (int t = 0; t < statistics->options.tolerance_count; t++) {
-        ss_json_begin_array(json);
-        for (int p = 0; p < statistics->pair_count; p++) put_pair(json, &statistics->pairs[t][p]);
-        ss_json_end_array(json);
-    }
-    ss_json_end_array(json);
 }
 
 static void put_scene_scores(ss_json *json, const char *key, const ss_scene_score *scores, int count)
@@ -253,9 +190,53 @@ static void put_scene_scores(ss_json *json, const char *key, const ss_scene_scor
     ss_json_end_array(json);
 }
 
-static void put_scenes(ss_json *json, const ss_statistics *statistics)
+void ss_report_series(ss_json *json, const ss_statistics *statistics)
 {
-    int count = statistics->options.tolerance_count;
+    int tolerances = statistics->options.tolerance_count;
+    ss_json_key(json, "series");
+    ss_json_begin_array(json);
+    for (int i = 0; i < statistics->series_count; i++)
+        put_series(json, &statistics->series[i], &statistics->options);
+    ss_json_end_array(json);
+
+    // Answers as recorded.
+    ss_json_key(json, "recorded");
+    ss_json_begin_array(json);
+    for (int i = 0; i < statistics->recorded_count; i++) {
+        const ss_recorded *recorded = &statistics->recorded[i];
+        ss_json_begin_object(json);
+        ss_json_member_integer(json, "method", recorded->method);
+        ss_json_member_integer(json, "answers", recorded->answers);
+        ss_json_member_integer(json, "incomplete", recorded->incomplete);
+        ss_json_member_integer(json, "assumed", recorded->assumed);
+        ss_json_member_integer(json, "tried", recorded->tried);
+        ss_json_key(json, "within"), ss_json_integers(json, recorded->within, (size_t)tolerances);
+        put_metrics(json, recorded->metric_median, recorded->metric_most, recorded->metric_worst);
+        ss_json_key(json, "runs"), ss_json_integers(json, recorded->run, (size_t)recorded->answers);
+        ss_json_end_object(json);
+    }
+    ss_json_end_array(json);
+
+    // Two by two, scene by scene, and what to use, at each tolerance.
+    ss_json_key(json, "pairs");
+    ss_json_begin_array(json);
+    for (int t = 0; t < tolerances; t++) {
+        ss_json_begin_array(json);
+        for (int p = 0; p < statistics->pair_count; p++) {
+            const ss_pair *pair = &statistics->pairs[t][p];
+            ss_json_begin_object(json);
+            ss_json_member_integer(json, "a", pair->a);
+            ss_json_member_integer(json, "b", pair->b);
+            put_reals(json, "ratio", pair->ratio, pair->both);
+            ss_json_member_integer(json, "both", pair->both);
+            ss_json_member_integer(json, "onlyA", pair->only_a);
+            ss_json_member_integer(json, "onlyB", pair->only_b);
+            ss_json_member_integer(json, "neither", pair->neither);
+            ss_json_end_object(json);
+        }
+        ss_json_end_array(json);
+    }
+    ss_json_end_array(json);
     ss_json_key(json, "scenes");
     ss_json_begin_array(json);
     for (int i = 0; i < statistics->scene_count; i++) {
@@ -263,30 +244,14 @@ static void put_scenes(ss_json *json, const ss_statistics *statistics)
         ss_json_begin_object(json);
         ss_json_member_text(json, "name", scene->name);
         ss_json_member_integer(json, "problems", scene->problems);
-        put_scene_scores(json, "best", scene->best, count);
-        put_scene_scores(json, "first", scene->first, count);
+        put_scene_scores(json, "best", scene->best, tolerances);
+        put_scene_scores(json, "first", scene->first, tolerances);
         ss_json_end_object(json);
     }
     ss_json_end_array(json);
-}
-
-void ss_report_series(ss_json *json, const ss_statistics *statistics)
-{
-    ss_json_key(json, "series");
-    ss_json_begin_array(json);
-    for (int i = 0; i < statistics->series_count; i++)
-        put_series(json, &statistics->series[i], &statistics->options);
-    ss_json_end_array(json);
-    ss_json_key(json, "recorded");
-    ss_json_begin_array(json);
-    for (int i = 0; i < statistics->recorded_count; i++)
-        put_recorded(json, &statistics->recorded[i], &statistics->options);
-    ss_json_end_array(json);
-    put_pairs(json, statistics);
-    put_scenes(json, statistics);
     ss_json_key(json, "advice");
     ss_json_begin_array(json);
-    for (int t = 0; t < statistics->options.tolerance_count; t++) {
+    for (int t = 0; t < tolerances; t++) {
         const ss_advice *advice = &statistics->advice[t];
         ss_json_begin_object(json);
         ss_json_member_index(json, "series", advice->series);
