@@ -129,6 +129,7 @@ bool ss_group_list_fill(ss_group_list *list, int count, ss_team *team, ss_group_
         for (int i = 0; good && i < count; i++) good = function(i, list, context, err);
         return good;
     }
+
     filling f = {.function = function,
                  .context = context,
                  .found = ss_allocate((size_t)workers, sizeof *f.found),
@@ -137,6 +138,8 @@ bool ss_group_list_fill(ss_group_list *list, int count, ss_team *team, ss_group_
     good = (f.found && f.place && f.errors) ||
            ss_fail(err, SS_ERROR_RESOURCES, "collision: no memory for %d groups", count);
     if (good) ss_parallel_for(team, count, GROUPS_AT_ONCE, fill, &f);
+
+    /* In the order of the pairs, not of the workers. */
     for (int w = 0; good && w < workers; w++) {
         if (f.errors[w].code == SS_OK) continue;
         if (err) *err = f.errors[w];
@@ -200,6 +203,7 @@ static void sort_candidates(candidates *all)
         for (; j > 0 && c[j - 1].axis.separation < held.axis.separation; j--) c[j] = c[j - 1];
         c[j] = held;
     }
+
     for (int i = 0; i < all->count && c[i].axis.separation >= c[0].axis.separation - bias; i++) {
         bool of_a = c[i].kind == SS_AXIS_FACE_A;
         int rank = c[i].kind == SS_AXIS_EDGES ? 2 : of_a == all->pair->favour_a ? 0 : 1;
@@ -253,6 +257,7 @@ static void add_crossing(const scenery *s, const candidate *c, ss_vec3 normal, s
     double square = ss_vec3_dot(across, across);
     double on_a = ss_vec3_dot(ss_vec3_cross(between, along_b), across) / square;
     double on_b = ss_vec3_dot(ss_vec3_cross(between, along_a), across) / square;
+
     bool inside = on_a >= 0.0 && on_a <= 1.0 && on_b >= 0.0 && on_b <= 1.0;
     if (!inside) {
         ss_support_feature facing_a, facing_b;
@@ -262,6 +267,8 @@ static void add_crossing(const scenery *s, const candidate *c, ss_vec3 normal, s
         on_a = fmin(fmax(on_a, 0.0), 1.0);
         on_b = fmin(fmax(on_b, 0.0), 1.0);
     }
+
+    // halfway between the two, unless the point is there already
     ss_vec3 x = ss_vec3_add_scaled(p, on_a, along_a), y = ss_vec3_add_scaled(q, on_b, along_b);
     ss_vec3 halfway = ss_vec3_scale(0.5, ss_vec3_add(x, y));
     for (int i = 0; i < manifold->count; i++) {
@@ -425,7 +432,8 @@ static bool add_vertex_groups(const scenery *s, bool of_a, double near, double d
         ss_vec3 vertex = vertex_in_world(s, !of_a, v);
         double last = INFINITY;
         int last_face = -1;
-        for (int pass = 0;; pass++) { // faces by falling height of the vertex above them
+        for (int pass = 0;; pass++) {
+            // the next face, by falling height of the vertex above them
             double height = -INFINITY;
             int chosen = -1;
             ss_vec3 normal = {0.0, 0.0, 0.0};
@@ -440,6 +448,7 @@ static bool add_vertex_groups(const scenery *s, bool of_a, double near, double d
                 normal = n;
             }
             if (chosen < 0 || (pass == 0 ? height > near : height < deepest)) break;
+
             ss_contact_group made = *s->group;
             made.first = list->alternative_count;
             if (pass == 0 && !add_group(list, &made, err)) return false;
@@ -454,6 +463,7 @@ static bool add_vertex_groups(const scenery *s, bool of_a, double near, double d
             ss_vec3 halfway = ss_vec3_add_scaled(vertex, -0.5 * height, normal);
             if (!add_point(list, halfway, height, false, key, err)) return false;
             list->groups[list->count - 1].count++;
+
             last = height;
             last_face = chosen;
         }

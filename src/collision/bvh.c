@@ -106,6 +106,7 @@ static void rotate(ss_bvh *tree, int node)
         }
     }
     if (best_place == NONE) return;
+
     int mover = nodes[node].child[best_place], other = nodes[node].child[1 - best_place];
     int rises = nodes[other].child[best_grandchild];
     hang(tree, other, best_grandchild, mover);

@@ -47,6 +47,7 @@ static void nearest_of_triangle(ss_simplex *simplex)
     double of_a = ss_vec3_dot(normal, ss_vec3_cross(b, c)), of_b = ss_vec3_dot(normal, ss_vec3_cross(c, a)),
            of_c = ss_vec3_dot(normal, ss_vec3_cross(a, b));
     double to_b = ac_b - ab_b, to_c = ab_c - ac_c, sum = of_a + of_b + of_c;
+
     if (ab_a <= 0.0 && ac_a <= 0.0)
         keep(simplex, (int[]){0}, (double[]){1.0}, 1);
     else if (ab_b >= 0.0 && ac_b <= ab_b)

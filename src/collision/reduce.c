@@ -85,6 +85,8 @@ static choice best_polygon(const patch *p, int start, int corners, int without)
             }
         }
     }
+
+    /* The best last corner, and the way back from it. */
     choice c = {.count = corners, .value = -INFINITY};
     for (int o = 0; o < n; o++) {
         double closed = value[corners - 1][o] + side(p, (start + o) % n, start);

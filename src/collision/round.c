@@ -86,6 +86,7 @@ void ss_collide_capsule_capsule(const ss_placed_shape *a, const ss_placed_shape 
     ss_segments_nearest(pair.a, pair.b, &t, &s);
     collide_at(&pair, t, NEAREST, manifold);
     if (manifold->count == 0) return;
+
     ss_contact_point nearest = manifold->points[0];
     manifold->count = 0;
     if (collide_side_by_side(&pair, manifold)) {

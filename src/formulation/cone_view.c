@@ -148,6 +148,7 @@ static bool add_bodies(const ss_rows *rows, ss_cone *cone, ss_error *err)
         cone->M = ss_triplets_finish(&M, cone->dofs, cone->dofs, err);
         return cone->M != NULL;
     }
+
     if (!ss_triplets_start(&M, 2 * (size_t)cone->dofs, err)) return false;
     for (int b = 0; b < frame->bodies.count; b++) {
         if (rows->body[b] < 0) continue;
@@ -251,6 +252,7 @@ static bool add_contacts(const ss_cone_view *view, ss_cone *cone, ss_error *err)
             }
         }
     }
+
     for (int k = 0, c = 0; k < view->problem->block_count; k++) {
         const ss_block *block = &view->problem->blocks[k];
         if (!ss_block_is_cone(block)) continue;

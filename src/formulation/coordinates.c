@@ -205,6 +205,8 @@ static int project(const ss_coordinates *coordinates, const int *frame_body, con
             to->touched[touched++] = tree;
         }
     }
+
+    /* Only the coordinates of these trees can be other than zero. */
     for (int t = 0; t < touched; t++) {
         const ss_reverse_ldl *factor = &coordinates->factor;
         int first = g->tree[to->touched[t]][0], last = first + g->tree[to->touched[t]][1] - 1;

@@ -29,6 +29,7 @@ static ss_contact_view view_of(const ss_rows *rows, const ss_contact_row *contac
                             .gap = rows->frame->contacts.gap[contact->contact],
                             .offset = contact->offset - ss_vec3_dot(contact->normal, contact->surface),
                             .compliance = contact->compliance};
+
     for (int k = 0; k < 3; k++) {
         double row[12];
         ss_contact_sliding_row(contact, axis[k], row);
@@ -187,6 +188,7 @@ static void add_unknown(const ss_contact_row *contact, const ss_contact_unknown 
         offset += ss_vec3_dot(direction, contact->surface);
     }
     int i = ss_builder_add(builder, contact->pair, row, unknown->compliance, offset);
+
     if (unknown->law == SS_LAW_BOX) {
         problem->lower[i] = unknown->lower;
         problem->upper[i] = unknown->upper;

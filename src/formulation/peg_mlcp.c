@@ -203,6 +203,7 @@ static void add_contact(const ss_rows *rows, const ss_contact_row *contact, cons
                 ss_gap_term_of(&set->polygon.step, frame->contacts.gap[contact->contact], frame->h) +
                 ss_vec3_dot(other.normal, other.surface);
         }
+
         double jacobian[12];
         ss_contact_sliding_row(&other, other.normal, jacobian);
         for (int i = 0; i < 12; i++) jacobian[i] = first[i] - jacobian[i];
@@ -240,6 +241,7 @@ static bool transform(const ss_frame *frame, ss_problem *problem, const void *op
     }
     ss_sparse *exact = ss_sparse_create(made->size, made->size, room, err);
     if (!exact) return false;
+
     int entry = 0, normal = 0;
     for (int k = 0; k < made->block_count; k++) {
         const ss_block *block = &made->blocks[k];

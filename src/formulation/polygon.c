@@ -192,6 +192,7 @@ static bool couple(ss_problem *problem, ss_error *err)
     }
     ss_sparse *coupled = ss_sparse_create(problem->size, problem->size, room + added, err);
     if (!coupled) return false;
+
     for (int k = 0, entry = 0; k < problem->block_count; k++) {
         const ss_block *block = &problem->blocks[k];
         int normal = block->first, speed = normal + block->size - 1;

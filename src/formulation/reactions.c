@@ -75,6 +75,8 @@ static void least_squares(const ss_constraints *joints, int first, int rows, int
     int n = rows < 6 ? rows : 6;
     memcpy(r, lack, sizeof r);
     for (int j = 0; j < n; j++) memcpy(Q[j], joints->jacobian[first + j] + 6 * side, sizeof Q[j]);
+
+    // Q R = J', and Q' lack in r
     for (int j = 0; j < n; j++) {
         double norm = 0.0;
         for (int i = j; i < 6; i++) norm += Q[j][i] * Q[j][i];
@@ -91,6 +93,7 @@ static void least_squares(const ss_constraints *joints, int first, int rows, int
             for (int i = j; i < 6; i++) column[i] -= 2.0 * along / square * v[i];
         }
     }
+
     for (int j = n - 1; j >= 0; j--) {
         double rest = r[j];
         for (int c = j + 1; c < n; c++) rest -= Q[c][j] * x[c];

@@ -285,10 +285,12 @@ static bool see_contact(ss_rows *rows, ss_contact_row *contact)
         ss_contact_sliding_row(contact, contact->tangent[k], row);
         contact->in_plane[k] = contact->in_plane[k] && ss_coordinates_see(&rows->coordinates, body, row);
     }
+
     if (!contact->in_plane[0] && !contact->in_plane[1]) { // nothing slides: as good as no friction
         contact->in_plane[0] = contact->in_plane[1] = true;
         contact->mu[0] = contact->mu[1] = 0.0;
     }
+
     ss_contact_turning_row(contact, contact->normal, row);
     if (contact->mu_torsion > 0.0 && !ss_coordinates_see(&rows->coordinates, body, row))
         contact->mu_torsion = 0.0;

@@ -112,6 +112,7 @@ bool ss_judge_alternatives(const ss_frame *frame, const ss_step_options *step, c
            (skip_exact ? ss_judge_frame : ss_judge_frame_exactly)(result.plain, step, plain, values, reports,
                                                                   err) &&
            ss_peg_measure(frame, answer, groups, err);
+
     if (good) {
         map_back(frame, &result, groups, reports, values, contacts);
         bool selects = false; // then a group without a selection is on its contacts

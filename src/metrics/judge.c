@@ -175,6 +175,7 @@ static bool prepare(ss_judgement *judgement, ss_error *err)
     judgement->scratch = ss_arena_take(judgement->arena, scratch, sizeof *judgement->scratch, "scratch");
     judgement->contacts = ss_arena_take(judgement->arena, (size_t)judgement->problem->block_count,
                                         sizeof *judgement->contacts, "contacts");
+
     bool good = judgement->x && judgement->w && judgement->scratch && judgement->contacts;
     if (good && judgement->frame) {
         good = ss_judgement_point(judgement, judgement->answer, judgement->x, judgement->w);

@@ -45,6 +45,7 @@ static void sum_up(ss_judgement *judgement)
         int contact = problem->blocks[k].contact;
         if (judgement->reports && contact >= 0) judgement->reports[contact].energy += part.energy;
     }
+
     set_sum(judgement, SS_METRIC_energy, sum.energy, energy);
     set_sum(judgement, SS_METRIC_fischer_burmeister, sum.fischer_burmeister, fischer);
     set_sum(judgement, SS_METRIC_natural_residual, sum.natural_residual, natural);
@@ -106,10 +107,11 @@ static bool exact_energy(ss_judgement *judgement, ss_error *err)
         ss_arena_take(judgement->arena, (size_t)problem->size, sizeof *diagonal, "effective masses");
     if (!diagonal) return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for effective masses");
     bool good = exact_masses(judgement, diagonal, err);
-    double sum = 0.0;
-    worst most = {0, -1};
+
     // an exact mass so far above the diagonal one is the inverse of a rounding error: the rows are redundant
     static const double rounding = 1e-8;
+    double sum = 0.0;
+    worst most = {0, -1};
     bool redundant = false;
     for (int i = 0; good && i < problem->size; i++)
         redundant = redundant || !(diagonal[i] > rounding * problem->diagonal[i]);

@@ -23,6 +23,7 @@ ss_answer *ss_answer_create(const ss_frame *frame, bool rolling, ss_error *err)
         if (rolling) answer->rolling_impulse = ss_allocate(contacts, sizeof *answer->rolling_impulse);
         bool good = answer->velocity && answer->row_impulse && answer->normal_impulse &&
                     answer->friction_impulse && (answer->rolling_impulse || !rolling);
+
         if (frame->subcontacts.groups > 0) {
             size_t groups = (size_t)frame->subcontacts.groups, rows = (size_t)frame->subcontacts.count;
             answer->groups = frame->subcontacts.groups;
@@ -35,6 +36,7 @@ ss_answer *ss_answer_create(const ss_frame *frame, bool rolling, ss_error *err)
                    (answer->sub_rolling_impulse || !rolling);
             for (int g = 0; good && g < answer->groups; g++) answer->selection[g] = -1;
         }
+
         if (frame->generalized.count > 0) {
             answer->coordinates = frame->generalized.count;
             answer->generalized_velocity =
@@ -89,6 +91,7 @@ ss_answer *ss_answer_store_take(ss_answer_store *store, const ss_frame *frame, b
         store->rows = rows;
         store->contacts = contacts;
     }
+
     answer->bodies = bodies;
     answer->rows = rows;
     answer->contacts = contacts;

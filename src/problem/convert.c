@@ -61,6 +61,7 @@ static ss_problem *from_local(const ss_cone *cone, ss_error *err)
         ss_problem_destroy(problem);
         return NULL;
     }
+
     memcpy(problem->b, cone->q, (size_t)rows * sizeof *problem->b);
     if (p) memcpy(problem->b + rows, cone->s, (size_t)p * sizeof *problem->b);
     for (int c = 0; c < cone->contacts; c++) {

@@ -43,6 +43,7 @@ static int number_islands(const ss_problem *problem, int *parent, int *island)
         parent[body] = body;
         island[body] = -1;
     }
+
     for (int k = 0; k < problem->block_count; k++) {
         const int *pair = problem->blocks[k].size ? form->pair[problem->blocks[k].first] : NULL;
         if (pair && pair[0] >= 0 && pair[1] >= 0 && parent[pair[0]] != parent[pair[1]])
@@ -52,6 +53,8 @@ static int number_islands(const ss_problem *problem, int *parent, int *island)
             join(parent, body_of(form, &problem->blocks[k]),
                  form->further_body[form->further_start[begin] + i]);
     }
+
+    /* Numbered in the order of their first blocks. */
     for (int k = 0; k < problem->block_count; k++) {
         if (problem->blocks[k].size == 0) continue;
         int root = root_of(parent, body_of(form, &problem->blocks[k]));

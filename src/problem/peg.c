@@ -478,6 +478,7 @@ static bool select_islands(state *s, int only, bool *contradiction, ss_error *er
             s->islands[i].done = true;
             take_best(s, i);
         }
+
         size_t bytes = (size_t)s->groups.group_count * sizeof *s->solved;
         stale = pass == 0 || left > 0 || memcmp(s->solved, s->result->selection, bytes) != 0;
         if (!stale) break;
@@ -489,6 +490,8 @@ static bool select_islands(state *s, int only, bool *contradiction, ss_error *er
             *contradiction = true;
             return true;
         }
+
+        /* The only one left is to blame for a contradiction; the others switch. */
         for (int i = first; i < end; i++) {
             if (s->islands[i].done) continue;
             if (!feasible && i == last) {
@@ -584,6 +587,8 @@ static bool enumerate_island(state *s, int of, ss_error *err)
         return ss_fail(err, SS_ERROR_USAGE,
                        "peg=enumerate: %g selections of one island, at most %g are tried", product,
                        most_selections);
+
+    /* The best one is consistent, and then nearest to the free motion. */
     for (;;) {
         bool feasible;
         if (!try_selection(s, of, &feasible, err)) return false;
@@ -597,6 +602,7 @@ static bool enumerate_island(state *s, int of, ss_error *err)
             s->islands[of].defect = INFINITY;
             note_best(s, of);
         }
+
         int g = 0;
         for (; g < groups; g++) { // the next one, counting like an odometer
             if (s->groups.island[g] != of) continue;

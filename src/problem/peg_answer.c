@@ -142,6 +142,7 @@ bool ss_peg_measure(const ss_frame *frame, const ss_answer *answer, ss_peg_group
         if (selected >= ss_groups_alternatives(&groups, g)) selected = 0;
         *to = (ss_peg_group){.selected = selected, .contact = groups.contact[g], .size = groups.size[g]};
         to->gap = ss_groups_best_after(&groups, g, answer->velocity, &to->best);
+
         to->selected_gap = INFINITY;
         for (int k = groups.first_alternative[g] + selected, r = groups.first_row[k];
              r < groups.first_row[k + 1]; r++) {
@@ -150,6 +151,7 @@ bool ss_peg_measure(const ss_frame *frame, const ss_answer *answer, ss_peg_group
             if (!ss_groups_is_test(&groups, r) || pushes)
                 to->selected_gap = fmin(to->selected_gap, ss_groups_gap_after(&groups, r, answer->velocity));
         }
+
         int begin = groups.first_row[groups.first_alternative[g]];
         int end = groups.first_row[groups.first_alternative[g + 1]];
         for (int r = begin; r < end; r++) {

@@ -46,6 +46,7 @@ bool ss_sim_foresee(ss_sim *sim, ss_error *err)
             return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for %d bodies", bodies);
     }
     ss_collision_use_alternatives(sim->collision, sim->peg.velocity, ss_sim_models_alternatives(sim));
+
     for (int b = 0; b < bodies; b++) {
         const ss_body *body = ss_world_body(sim->world, b);
         double *v = sim->peg.velocity[b];
@@ -53,6 +54,7 @@ bool ss_sim_foresee(ss_sim *sim, ss_error *err)
         if (body->kind == SS_STATIC || body->disabled) continue;
         memcpy(v, body->velocity, sizeof body->velocity);
         if (body->kind != SS_DYNAMIC) continue;
+
         double wrench[6];
         ss_mat3 inverse;
         ss_sim_force(sim, body, wrench);
@@ -581,11 +583,13 @@ static bool adopt(ss_sim *sim, attempt *of, double depth, ss_error *err)
     sim->contacts = of->plain;
     sim->wait = of->wait;
     of->frame = of->result.plain = NULL;
+
     sim->answer =
         ss_answer_store_take(&sim->answer_store, sim->frame, of->answer->rolling_impulse != NULL, err);
     bool assembled = ss_assembly_frame(sim->assembly) == sim->frame; // the last try was the best one
     if (!sim->answer || (!assembled && !ss_assemble(sim->assembly, sim->frame, NULL, err))) return false;
     ss_sim_copy_answer(of->answer, sim->answer);
+
     sim->report = ss_sim_with_times(of->report, &sim->report);
     sim->report.peg_solves += sim->peg.solves;
     if (of->result.status > sim->report.peg_status) sim->report.peg_status = of->result.status;

@@ -611,7 +611,8 @@ static bool fill_mass(const ss_trees *trees, const int *place, ss_frame *frame)
     ss_generalized *g = &frame->generalized;
     composite *all = ss_allocate((size_t)trees->count, sizeof *all);
     if (!all) return false;
-    int entry = 0;
+
+    /* From the leaves to the roots: each link with all behind it. */
     for (int l = 0; l < trees->count; l++) {
         int b = place[trees->link[l].body];
         all[l].mass = b < 0 ? 0.0 : frame->bodies.mass[b];
@@ -625,6 +626,9 @@ static bool fill_mass(const ss_trees *trees, const int *place, ss_frame *frame)
         all[up].moment = ss_vec3_add(all[up].moment, part.moment);
         all[up].inertia = ss_mat3_add_scaled(all[up].inertia, 1.0, part.inertia);
     }
+
+    /* A row of M: force and torque that one coordinate needs, projected on those up to the root. */
+    int entry = 0;
     for (int l = 0; l < trees->count; l++) {
         const ss_link *link = &trees->link[l];
         for (int c = 0; c < link->count; c++) {
