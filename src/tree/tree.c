@@ -544,6 +544,17 @@ void ss_link_project(const ss_link *link, const double block[6], double row[SS_L
                  ss_vec3_dot(link->axis[i].angular, ss_vec3_load(block + 3));
 }
 
+void ss_link_add_law(const ss_link *link, const double block[6], double C, double c, ss_link_law *law)
+{
+    double row[SS_LINK_COORDINATES], rate = c;
+    ss_link_project(link, block, row);
+    for (int i = 0; i < link->count; i++) rate += row[i] * link->rate[i];
+    for (int i = 0; i < link->count; i++) {
+        for (int k = 0; k < link->count; k++) law->resistance[i][k] += row[i] * row[k] / C;
+        law->push[i] -= row[i] * rate / C;
+    }
+}
+
 static int fill_map(ss_trees *trees, const int *place, ss_frame *frame)
 {
     ss_generalized *g = &frame->generalized;

@@ -84,10 +84,17 @@ typedef struct ss_link_law {
     double resistance[SS_LINK_COORDINATES][SS_LINK_COORDINATES];
     double push[SS_LINK_COORDINATES];
 } ss_link_law;
-/* Rates after a step without constraints and contacts, and the velocities of the frame's bodies: by
- * articulated bodies, in a time that is linear in the number of links. */
-bool ss_trees_solve(const ss_trees *trees, const int *place, const ss_frame *frame, const ss_link_law *laws,
-                    double *rate, double (*velocity)[6], ss_error *err);
+/* Adds a row J v + C x + c = 0 (`block`: its part of J for the link's body): (J T)'(J T)/C to the resistance,
+ * and -(J T)'(J T v + c)/C to the push. */
+void ss_link_add_law(const ss_link *link, const double block[6], double C, double c, ss_link_law *law);
+/* Mass, inertia and force of a link, in the world and about its centre. */
+typedef struct ss_link_load {
+    double mass, inertia[9], force[6];
+} ss_link_load;
+/* Rates after a step of h (s) without constraints and contacts, and by how much the velocities of the links
+ * change: by articulated bodies, in a time that is linear in the number of links. */
+bool ss_trees_solve(const ss_trees *trees, double h, const ss_link_load *loads, const ss_link_law *laws,
+                    ss_arena *scratch, double *rate, double (*change)[6], ss_error *err);
 /* Links with all they know, into memory that is used again. */
 bool ss_trees_copy(const ss_trees *from, ss_trees *to, ss_error *err);
 
