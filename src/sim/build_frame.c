@@ -56,12 +56,11 @@ static void fill_body(const ss_sim *sim, int b, ss_bodies *to)
     /* A link of a tree feels what its turning joints accelerate it by. */
     bool in_tree = sim->options.coordinates == SS_MINIMAL;
     const ss_link *link = in_tree ? &sim->trees.link[sim->trees.of_body[number]] : NULL;
+    ss_mat3_store(ss_mat3_rotate_tensor(rotation, ss_mat3_load(body->inertia)), to->inertia[b]);
     if (link && !link->alone)
-        ss_sim_link_force(sim, body, link, to->force[b]);
+        ss_sim_link_force(sim, body, link, to->inertia[b], to->force[b]);
     else
         ss_sim_force(sim, body, to->force[b]);
-
-    ss_mat3_store(ss_mat3_rotate_tensor(rotation, ss_mat3_load(body->inertia)), to->inertia[b]);
     to->id[b] = number + 1; // ids are positive
 }
 
@@ -458,7 +457,9 @@ bool ss_sim_build_frame(ss_sim *sim, ss_error *err)
     int bodies = number_bodies(sim, err);
     if (bodies < 0) return false;
 
-    if (sim->options.coordinates == SS_MINIMAL && !ss_sim_find_trees(sim, err)) return false;
+    bool needs_trees = sim->options.coordinates == SS_MINIMAL && !sim->trees_are_found;
+    if (needs_trees && !ss_sim_find_trees(sim, err)) return false;
+    sim->trees_are_found = false;
 
     /* Contacts of a user's source or edits may name any body. Those that touch nothing dynamic go. */
     ss_contact_list *list = &sim->contacts;

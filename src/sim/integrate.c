@@ -204,13 +204,14 @@ bool ss_sim_move(ss_sim *sim, ss_error *err)
     if (sim->options.joints == SS_STABILISE_PROJECTION &&
         !ss_stabilise_positions(sim->stabiliser, world, tolerance, &report, err))
         return false;
-    return ss_sim_end_move(sim, err);
+    return ss_sim_end_move(sim, NULL, err);
 }
 
-bool ss_sim_end_move(ss_sim *sim, ss_error *err)
+bool ss_sim_end_move(ss_sim *sim, const ss_trees *trees, ss_error *err)
 {
     ss_world *world = sim->world;
-    for (int j = 0; j < ss_world_joint_count(world); j++) ss_joint_follow(world, j);
+    if (trees) ss_trees_follow(trees, world);
+    for (int j = 0; !trees && j < ss_world_joint_count(world); j++) ss_joint_follow(world, j);
 
     for (int b = 0; b < ss_world_body_count(world); b++) {
         const ss_body *body = ss_world_body(world, b);

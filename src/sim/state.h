@@ -144,6 +144,7 @@ struct ss_sim {
     /* The step had trees alone and needed no frame: it is made when someone looks, from the state before the
      * step. */
     bool frame_waits;
+    bool trees_are_found;           /* for the frame that is to be made now */
     double frame_time;              /* s */
     int frame_bodies, frame_joints; /* of the world, whose number may have changed since */
     int rate_room;
@@ -169,7 +170,8 @@ bool ss_sim_call(ss_sim *sim, ss_stage stage, ss_error *err);
 void ss_sim_force(const ss_sim *sim, const ss_body *body, double wrench[6]);
 /* The same of a link of a tree: the gyroscopic torque is that before the step, and what bodies on turning
  * joints accelerate at constant rates is a force against it. */
-void ss_sim_link_force(const ss_sim *sim, const ss_body *body, const ss_link *link, double wrench[6]);
+void ss_sim_link_force(const ss_sim *sim, const ss_body *body, const ss_link *link,
+                       const double world_inertia[9], double wrench[6]);
 /* The gyroscopic torque in it, N m in the world frame. *midway: it is that of the midpoint rule. */
 ss_vec3 ss_sim_gyroscopic_torque(const ss_sim *sim, const ss_body *body, bool *midway);
 
@@ -241,8 +243,9 @@ bool ss_sim_check_answer(const ss_sim *sim, ss_error *err);
 bool ss_sim_move(ss_sim *sim, ss_error *err);
 /* Faster than any body may be, or not finite. */
 bool ss_sim_is_too_fast(const ss_sim *sim, const double velocity[6]);
-/* Joints count their turns, and poses must be finite. */
-bool ss_sim_end_move(ss_sim *sim, ss_error *err);
+/* Joints count their turns, and poses must be finite. trees: they hold all joints, and know where these are;
+ * NULL: not so. */
+bool ss_sim_end_move(ss_sim *sim, const ss_trees *trees, ss_error *err);
 
 /* Everything of the world that a step may change, or a user function in it: written to the end of bytes, or
  * read from them, as bytes->reading says. */

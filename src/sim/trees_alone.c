@@ -54,14 +54,14 @@ static bool add_joints(const ss_sim *sim, ss_link_law *laws, ss_link_load *loads
 
 bool ss_sim_solve_trees_alone(ss_sim *sim, bool *solved, ss_error *err)
 {
-    *solved = false;
+    *solved = sim->trees_are_found = false;
     if (!may_be_alone(sim)) return true;
     double start = ss_clock_seconds();
     if (!ss_sim_find_trees(sim, err)) return false;
     const ss_trees *trees = &sim->trees;
     size_t count = (size_t)trees->count;
     ss_link_load *loads = ss_arena_take_unset(sim->memory, count, sizeof *loads, "loads of links");
-    ss_link_law *laws = ss_arena_take(sim->memory, count, sizeof *laws, "laws of links");
+    ss_link_law *laws = ss_arena_take_unset(sim->memory, count, sizeof *laws, "laws of links");
     sim->change = ss_arena_take_unset(sim->memory, count, sizeof *sim->change, "changes of links");
     if (trees->coordinates > sim->rate_room) {
         ss_release(sim->rates);
@@ -79,10 +79,14 @@ bool ss_sim_solve_trees_alone(ss_sim *sim, bool *solved, ss_error *err)
         ss_mat3 rotation = ss_quat_to_matrix(ss_quat_load(body->quaternion));
         load->mass = body->mass;
         ss_mat3_store(ss_mat3_rotate_tensor(rotation, ss_mat3_load(body->inertia)), load->inertia);
-        ss_sim_link_force(sim, body, &trees->link[l], load->force);
+        ss_sim_link_force(sim, body, &trees->link[l], load->inertia, load->force);
         for (int i = 0; i < 3; i++) sum += 0.0 * body->position[i];
         for (int i = 0; i < 9; i++) sum += 0.0 * load->inertia[i];
         usual = !trees->link[l].alone && body->mass > 0.0;
+        for (int i = 0; i < trees->link[l].count; i++) {
+            laws[l].push[i] = 0.0;
+            for (int k = 0; k < trees->link[l].count; k++) laws[l].resistance[i][k] = 0.0;
+        }
     }
     int rows = 0;
     usual = usual && add_joints(sim, laws, loads, &rows);
@@ -97,6 +101,7 @@ bool ss_sim_solve_trees_alone(ss_sim *sim, bool *solved, ss_error *err)
         for (int i = 0; i < 6; i++) velocity[i] += before[i];
         usual = !ss_sim_is_too_fast(sim, velocity);
     }
+    sim->trees_are_found = !usual;
     if (!usual) return true;
 
     *solved = sim->frame_waits = true;
@@ -117,7 +122,7 @@ bool ss_sim_move_trees(ss_sim *sim, ss_error *err)
         memcpy(body->velocity, sim->change[l], sizeof body->velocity);
     }
     ss_trees_move(&sim->trees, sim->world, sim->h);
-    return ss_sim_end_move(sim, err);
+    return ss_sim_end_move(sim, &sim->trees, err);
 }
 
 void ss_sim_make_waiting_frame(ss_sim *sim)

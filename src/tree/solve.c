@@ -51,12 +51,14 @@ static void solve_small(const articulated *of, int n, double *x)
     }
 }
 
-/* I - U D^-1 U' and p - U D^-1 u go to the parent, about its centre. */
-static void hand_up(const ss_link *link, articulated *of, ss_vec3 r, articulated *parent)
+/* I - U D^-1 U' and p - U D^-1 u go to the parent, about its centre, r away. Seen from there A is the same, B
+ * loses A (r x), and C loses B' (r x) and gains (r x) B of the parent: rows and columns crossed with r. */
+static void hand_up(const ss_link *link, const articulated *of, ss_vec3 r, articulated *parent)
 {
     inertia rest = of->I;
-    double p[6], W[SS_LINK_COORDINATES][6]; // rows of D^-1 U'
+    double p[6];
     memcpy(p, of->p, sizeof p);
+    double W[SS_LINK_COORDINATES][6]; // rows of D^-1 U'
     for (int d = 0; d < 6; d++) {
         double column[SS_LINK_COORDINATES];
         for (int i = 0; i < link->count; i++) column[i] = of->U[i][d];
@@ -73,12 +75,33 @@ static void hand_up(const ss_link *link, articulated *of, ss_vec3 r, articulated
         }
         for (int d = 0; d < 6; d++) p[d] -= W[i][d] * of->u[i];
     }
-    ss_mat3 R = ss_mat3_skew(r), moved = ss_mat3_add_scaled(rest.B, -1.0, ss_mat3_multiply(rest.A, R));
-    ss_mat3 C = ss_mat3_add_scaled(rest.C, -1.0, ss_mat3_multiply(ss_mat3_transpose(rest.B), R));
-    C = ss_mat3_add_scaled(C, 1.0, ss_mat3_multiply(R, moved));
-    parent->I.A = ss_mat3_add_scaled(parent->I.A, 1.0, rest.A);
-    parent->I.B = ss_mat3_add_scaled(parent->I.B, 1.0, moved);
-    parent->I.C = ss_mat3_add_scaled(parent->I.C, 1.0, C);
+    inertia *to = &parent->I;
+    ss_mat3 moved;
+    for (int a = 0; a < 3; a++) {
+        ss_vec3 row = ss_vec3_cross(ss_vec3_load(rest.A.m[a]), r);
+        moved.m[a][0] = rest.B.m[a][0] - row.x;
+        moved.m[a][1] = rest.B.m[a][1] - row.y;
+        moved.m[a][2] = rest.B.m[a][2] - row.z;
+    }
+    for (int a = 0; a < 3; a++) {
+        ss_vec3 row = ss_vec3_cross((ss_vec3){rest.B.m[0][a], rest.B.m[1][a], rest.B.m[2][a]}, r);
+        rest.C.m[a][0] -= row.x;
+        rest.C.m[a][1] -= row.y;
+        rest.C.m[a][2] -= row.z;
+    }
+    for (int b = 0; b < 3; b++) {
+        ss_vec3 column = ss_vec3_cross(r, (ss_vec3){moved.m[0][b], moved.m[1][b], moved.m[2][b]});
+        rest.C.m[0][b] += column.x;
+        rest.C.m[1][b] += column.y;
+        rest.C.m[2][b] += column.z;
+    }
+    for (int a = 0; a < 3; a++) {
+        for (int b = 0; b < 3; b++) {
+            to->A.m[a][b] += rest.A.m[a][b];
+            to->B.m[a][b] += moved.m[a][b];
+            to->C.m[a][b] += rest.C.m[a][b];
+        }
+    }
     ss_vec3 force = ss_vec3_load(p), torque = ss_vec3_add(ss_vec3_load(p + 3), ss_vec3_cross(r, force));
     ss_vec3_store(ss_vec3_add(ss_vec3_load(parent->p), force), parent->p);
     ss_vec3_store(ss_vec3_add(ss_vec3_load(parent->p + 3), torque), parent->p + 3);

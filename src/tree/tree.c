@@ -262,17 +262,15 @@ static void find_link_axes(ss_link *link, const ss_world *world)
         return;
     }
     const ss_joint *joint = ss_world_joint(world, link->joint);
-    ss_joint_pose pose = ss_joint_pose_now(world, joint);
-    ss_vec3 arm = ss_vec3_subtract(link->centre, pose.anchor[1]);
-    int count = find_axes(joint, &pose, link->joint_spin, link->joint_slide);
+    link->pose = ss_joint_pose_now(world, joint);
+    ss_vec3 arm = ss_vec3_subtract(link->centre, link->pose.anchor[1]);
+    int count = find_axes(joint, &link->pose, link->joint_spin, link->joint_slide);
     double sign = link->side ? 1.0 : -1.0;
     for (int i = 0; i < count; i++) {
         ss_vec3 spin = link->joint_spin[i], slide = link->joint_slide[i];
         link->axis[i].angular = ss_vec3_scale(sign, spin);
         link->axis[i].linear = ss_vec3_scale(sign, ss_vec3_add(slide, ss_vec3_cross(spin, arm)));
     }
-    link->anchor[0] = pose.anchor[0];
-    link->anchor[1] = pose.anchor[1];
 }
 
 bool ss_trees_update(ss_trees *trees, const ss_world *world, ss_error *err)
@@ -311,7 +309,8 @@ void ss_trees_read_rates(ss_trees *trees, const ss_world *world)
             w[side] = ss_vec3_load(velocity + 3);
             if (!of) continue;
             ss_vec3 centre = ss_vec3_load(of->position);
-            v[side] = ss_vec3_add(v[side], ss_vec3_cross(w[side], ss_vec3_subtract(link->anchor[1], centre)));
+            v[side] =
+                ss_vec3_add(v[side], ss_vec3_cross(w[side], ss_vec3_subtract(link->pose.anchor[1], centre)));
         }
         ss_vec3 sliding = ss_vec3_subtract(v[1], v[0]), turning = ss_vec3_subtract(w[1], w[0]);
         bool screw = joint->kind == SS_JOINT_SCREW; // its angle says it all
@@ -360,7 +359,7 @@ void ss_trees_spread(ss_trees *trees, const ss_world *world)
             alpha = ss_vec3_add_scaled(base_alpha, link->side ? 1.0 : -1.0, curl);
 
             // the parent's anchor; along the slide, which turns with a; from there to the centre
-            ss_vec3 from = link->anchor[1 - link->side], to = link->anchor[link->side];
+            ss_vec3 from = link->pose.anchor[1 - link->side], to = link->pose.anchor[link->side];
             ss_vec3 arm = ss_vec3_subtract(from, base_x), slide_arm = ss_vec3_subtract(to, from);
             ss_vec3 alpha_a = link->side ? base_alpha : alpha;
             double sign = link->side ? 1.0 : -1.0;
@@ -473,10 +472,9 @@ void ss_trees_move(ss_trees *trees, ss_world *world, double h)
         ss_link *link = &trees->link[l];
         if (link->joint < 0) continue;
         const ss_joint *joint = ss_world_joint(world, link->joint);
-        ss_joint_pose pose = ss_joint_pose_now(world, joint);
         ss_quat turn;
         ss_vec3 slide;
-        advance(joint, &pose, link->rate, h, &turn, &slide);
+        advance(joint, &link->pose, link->rate, h, &turn, &slide);
         link->axis[0] = (ss_link_axis){slide, {turn.x, turn.y, turn.z}};
         link->axis[1].linear.x = turn.w;
     }
@@ -497,6 +495,14 @@ void ss_trees_move(ss_trees *trees, ss_world *world, double h)
     for (int l = 0; l < trees->count; l++) find_link_axes(&trees->link[l], world);
     ss_trees_spread(trees, world);
     ss_trees_write_velocities(trees, world);
+}
+
+void ss_trees_follow(const ss_trees *trees, ss_world *world)
+{
+    for (int l = 0; l < trees->count; l++) {
+        const ss_link *link = &trees->link[l];
+        if (link->joint >= 0) ss_joint_follow_pose(ss_world_joint(world, link->joint), &link->pose);
+    }
 }
 
 /* m v and I w of a link as it is now, in the world. */

@@ -18,6 +18,7 @@
 #include "base/inner.h"
 #include "linalg/quat.h"
 #include "linalg/vec3.h"
+#include "model/joint_geometry.h"
 
 enum { SS_LINK_COORDINATES = 6 }; /* at most */
 
@@ -36,8 +37,9 @@ typedef struct ss_link {
     bool alone;       /* a free body without any joints of the trees */
     ss_link_axis axis[SS_LINK_COORDINATES];
     /* of the joint, in the world: of each coordinate the relative spin of b, and the rate of its anchor's
-     * slide as seen from a; the anchors of a and b */
-    ss_vec3 joint_spin[3], joint_slide[3], anchor[2];
+     * slide as seen from a */
+    ss_vec3 joint_spin[3], joint_slide[3];
+    ss_joint_pose pose; /* of the joint */
     double rate[SS_LINK_COORDINATES];
     ss_vec3 centre, velocity, spin; /* m, m/s, rad/s: as the rates have it */
     ss_vec3 acceleration, angular;  /* m/s^2 and rad/s^2 at constant rates: the bias */
@@ -67,6 +69,9 @@ void ss_trees_write_velocities(const ss_trees *trees, ss_world *world);
 /* Rates are read from the bodies' velocities, poses move by h times the rates along the joints, and the
  * bodies' velocities become those of the new poses. Bodies that are alone are left out. */
 void ss_trees_move(ss_trees *trees, ss_world *world, double h);
+
+/* The joints of the trees count their turns (ss_joint_follow), after such a move. */
+void ss_trees_follow(const ss_trees *trees, ss_world *world);
 
 /* The momenta that the rates gave the links one step of h ago, less those that they give them now, over h:
  * what bodies bring along when links turn. `back`: room for the trees as they were; the world is moved there
