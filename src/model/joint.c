@@ -60,8 +60,10 @@ void ss_joint_follow_pose(ss_joint *item, const ss_joint_pose *pose)
     for (int i = 0; i < count; i++) {
         if (gear)
             item->turned[i] = ss_angle_near(ss_joint_own_turn(pose, i).value, item->turned[i]);
-        else if (ss_joint_coordinate_is_angle(item, i))
+        else if (item->kind == SS_JOINT_UNIVERSAL)
             item->turned[i] = ss_joint_coordinate_now(pose, i).value;
+        else if (ss_joint_coordinate_is_angle(item, i))
+            item->turned[i] = ss_angle_near(ss_joint_twist_angle(pose), item->turned[i]);
     }
 }
 

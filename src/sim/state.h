@@ -144,9 +144,8 @@ struct ss_sim {
     /* The step had trees alone and needed no frame: it is made when someone looks, from the state before the
      * step. */
     bool frame_waits;
-    bool trees_are_found;           /* for the frame that is to be made now */
-    double frame_time;              /* s */
-    int frame_bodies, frame_joints; /* of the world, whose number may have changed since */
+    bool trees_are_found; /* for the frame that is to be made now */
+    double frame_time;    /* s */
     int rate_room;
     ss_frame *frame;
     ss_answer_store answer_store;

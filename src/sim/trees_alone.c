@@ -106,8 +106,6 @@ bool ss_sim_solve_trees_alone(ss_sim *sim, bool *solved, ss_error *err)
 
     *solved = sim->frame_waits = true;
     sim->frame_time = sim->time;
-    sim->frame_bodies = ss_world_body_count(sim->world);
-    sim->frame_joints = ss_world_joint_count(sim->world);
     sim->warm.contact_count = sim->warm.row_count = 0; // nothing to start from
     sim->report.rows = rows;
     sim->report.assembly += assembled - start;
@@ -128,30 +126,24 @@ bool ss_sim_move_trees(ss_sim *sim, ss_error *err)
 void ss_sim_make_waiting_frame(ss_sim *sim)
 {
     sim->frame_waits = false;
-    ss_byte_stream now = {0};
-    bool same = sim->frame_bodies == ss_world_body_count(sim->world) &&
-                sim->frame_joints == ss_world_joint_count(sim->world);
-    if (same) ss_sim_exchange_world(sim, &now);
     ss_frame_destroy(sim->frame);
     sim->frame = NULL;
     sim->answer = NULL;
-    if (same && !now.failed) {
+
+    /* The world goes back to the state before the step, and then returns. If something was added to it since,
+     * the state does not fit any more, and there is no frame. */
+    ss_byte_stream now = {0};
+    ss_sim_exchange_world(sim, &now);
+    if (!now.failed && now.size == sim->backup.size) {
         double time = sim->time;
         sim->backup.at = 0;
-        sim->backup.reading = true;
+        sim->backup.reading = now.reading = true;
         ss_sim_exchange_world(sim, &sim->backup);
         sim->time = sim->frame_time;
-        bool good = ss_sim_build_frame(sim, NULL) && ss_sim_fill_coordinates(sim, NULL);
+        sim->is_solved_by_trees = ss_sim_build_frame(sim, NULL) && ss_sim_fill_coordinates(sim, NULL);
+        if (sim->is_solved_by_trees) ss_sim_choose_gap_term(sim);
         sim->time = time;
-        now.reading = true;
         ss_sim_exchange_world(sim, &now);
-        sim->is_solved_by_trees = good;
-        if (good) {
-            ss_sim_choose_gap_term(sim);
-        } else {
-            ss_frame_destroy(sim->frame);
-            sim->frame = NULL;
-        }
     }
     ss_byte_stream_free(&now);
 }

@@ -39,8 +39,11 @@ typedef struct ss_link {
     /* of the joint, in the world: of each coordinate the relative spin of b, and the rate of its anchor's
      * slide as seen from a */
     ss_vec3 joint_spin[3], joint_slide[3];
-    ss_joint_pose pose; /* of the joint */
+    ss_joint_pose pose; /* of the joint, and what it was found from */
+    ss_joint_kind kind;
+    double local_anchor[2][3], local_frame[2][4], ratio;
     double rate[SS_LINK_COORDINATES];
+    ss_quat turn;                   /* of the body, when axes and pose were found */
     ss_vec3 centre, velocity, spin; /* m, m/s, rad/s: as the rates have it */
     ss_vec3 acceleration, angular;  /* m/s^2 and rad/s^2 at constant rates: the bias */
     ss_vec3 force, torque;          /* N, N m: the bias by ss_trees_carry */
@@ -52,7 +55,8 @@ typedef struct ss_trees {
     ss_link *link;
     int *of_body;  /* link of each body of the world, -1 = none */
     int *of_joint; /* of each joint: the link that it holds, -1 = it is a constraint */
-    int body_room, joint_room;
+    bool *holds;   /* of each joint: whether it could hold one */
+    int bodies, joints, body_room, joint_room;
     int *scratch;
     double (*wrench)[6]; /* of each link, or of each coordinate on the way to one */
     int wrench_room;
