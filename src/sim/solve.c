@@ -285,7 +285,8 @@ void ss_sim_copy_answer(const ss_answer *from, ss_answer *to)
         memcpy(to->rolling_impulse, from->rolling_impulse, contacts * sizeof *to->rolling_impulse);
 }
 
-/* A bouncing contact anywhere asks for Newton's law; approaches slower than two steps of free fall are rest. */
+/* A bouncing contact anywhere asks for Newton's law; approaches slower than two steps of free fall are
+ * rest. */
 void ss_sim_choose_gap_term(ss_sim *sim)
 {
     ss_step_options *step = sim->step;

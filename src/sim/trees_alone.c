@@ -1,6 +1,7 @@
-/* Steps of trees that touch nothing: from the world to its next state without frame, problem and answer, which
- * are made from the state before the step when someone looks at them. Whatever is unusual, a limit within reach,
- * a number that is not finite, leaves the step to the ordinary way, which gives the same numbers bit for bit. */
+/* Steps of trees that touch nothing: from the world to its next state without frame, problem and answer,
+ * which are made from the state before the step when someone looks at them. Whatever is unusual, a limit
+ * within reach, a number that is not finite, leaves the step to the ordinary way, which gives the same
+ * numbers bit for bit. */
 #include "sim/state.h"
 
 #include "base/memory.h"
@@ -10,8 +11,8 @@
 
 #include <math.h>
 
-/* User functions would see the frame or change what it is made from; the state before a step of several pieces
- * is that of the first. */
+/* User functions would see the frame or change what it is made from; the state before a step of several
+ * pieces is that of the first. */
 static bool may_be_alone(const ss_sim *sim)
 {
     bool calls = false;
@@ -24,7 +25,8 @@ static bool may_be_alone(const ss_sim *sim)
     return true;
 }
 
-/* Laws of the joints, and the user's forces along their coordinates. False if a joint is more than a tree's. */
+/* Laws of the joints, and the user's forces along their coordinates. False if a joint is more than a
+ * tree's. */
 static bool add_joints(const ss_sim *sim, ss_link_law *laws, ss_link_load *loads, int *rows)
 {
     ss_joint_equation row[SS_JOINT_EQUATIONS_MOST];
