@@ -405,6 +405,100 @@ TEST(articulated_bodies_and_the_factor_of_the_mass_matrix_find_the_same_rates)
     }
 }
 
+static bool look_on(ss_sim *sim, void *context, ss_error *err)
+{
+    (void)sim, (void)context, (void)err;
+    return true;
+}
+
+/* Trees that touch nothing step without a frame, unless a user function might look at it. The frame that
+ * is made later, and everything else, is the same bit for bit. */
+TEST(a_frame_that_is_made_later_is_the_one_that_would_have_been_made)
+{
+    for (int k = 0; k < 2 * KINDS; k++) {
+        ss_error err = {0};
+        ss_world *world[2];
+        ss_sim *sim[2];
+        for (int i = 0; i < 2; i++) {
+            world[i] = make_pair(kinds[k / 2], k % 2, k % 4 == 3);
+            ss_world_joint(world[i], ss_world_joint_count(world[i]) - 1)->law[0].force = 0.3;
+            sim[i] = start(world[i], SS_MINIMAL, 0.01);
+        }
+        ENSURE(ss_sim_call_at(sim[1], SS_AFTER_STEP, look_on, NULL, &err));
+        for (int n = 0; n < 4; n++) {
+            for (int i = 0; i < 2; i++) run(sim[i], 1 + n);
+            ENSURE_INT(ss_sim_last(sim[0]).rows, ss_sim_last(sim[1]).rows);
+            // what happens to the world before someone looks does not matter
+            double *force = ss_world_body(world[0], 0)->force, x = ss_world_body(world[0], 0)->position[0];
+            force[2] = 5.0;
+            ENSURE(ss_frame_equal(ss_sim_frame(sim[0]), ss_sim_frame(sim[1])));
+            ENSURE(force[2] == 5.0 && ss_world_body(world[0], 0)->position[0] == x);
+            force[2] = 0.0;
+            const ss_answer *answer[2] = {ss_sim_answer(sim[0]), ss_sim_answer(sim[1])};
+            ENSURE(memcmp(answer[0]->velocity, answer[1]->velocity, 2 * sizeof *answer[0]->velocity) == 0);
+            ENSURE(memcmp(answer[0]->row_impulse, answer[1]->row_impulse,
+                          (size_t)answer[0]->rows * sizeof(double)) == 0);
+            char hash[2][33];
+            for (int i = 0; i < 2; i++) ss_sim_hash(sim[i], hash[i]);
+            ENSURE_TEXT(hash[0], hash[1]);
+        }
+
+        // what is wrong is said in the same words
+        run(sim[0], 1);
+        run(sim[1], 1);
+        for (int i = 0; i < 2; i++) ss_world_body(world[i], 1)->force[4] = NAN;
+        ss_error other = {0};
+        ENSURE(!ss_sim_step(sim[0], &err) && !ss_sim_step(sim[1], &other));
+        ENSURE_TEXT(err.message, other.message);
+
+        // the state before the step does not fit a world to which something was added since
+        ss_world_body(world[0], 1)->force[4] = 0.0;
+        run(sim[0], 1);
+        add_body(world[0], 5.0, 0.0, 0.0, 1.0);
+        ENSURE(!ss_sim_frame(sim[0]) && !ss_sim_answer(sim[0]));
+        for (int i = 0; i < 2; i++) {
+            ss_sim_destroy(sim[i]);
+            ss_world_destroy(world[i]);
+        }
+    }
+}
+
+/* Links and axes are kept from step to step; what a user does to joints and bodies between two steps is
+ * seen. */
+TEST(a_world_that_changes_between_steps_is_looked_at_again)
+{
+    ss_error err = {0};
+    for (int change = 0; change < 4; change++) {
+        ss_world *world[2];
+        ss_sim *sim[2];
+        for (int i = 0; i < 2; i++) {
+            world[i] = make_pair(SS_JOINT_REVOLUTE, false, false);
+            sim[i] = start(world[i], SS_MINIMAL, 0.005);
+            run(sim[i], 5);
+            if (i == 0) { // a new simulation of the same world knows nothing from before
+                ss_snapshot saved;
+                ENSURE(ss_sim_save(sim[0], &saved, &err));
+                ss_sim_destroy(sim[0]);
+                sim[0] = start(world[0], SS_MINIMAL, 0.005);
+                ENSURE(ss_sim_restore(sim[0], &saved, &err));
+                ss_snapshot_free(&saved);
+            }
+            if (change == 0) ss_world_joint(world[i], 1)->disabled = true;
+            if (change == 1) ss_world_joint(world[i], 1)->compliance = 1e-3;
+            if (change == 2) ss_world_body(world[i], 1)->velocity[3] = 2.0;
+            if (change == 3) ss_world_body(world[i], 1)->disabled = true;
+            run(sim[i], 5);
+        }
+        char hash[2][33];
+        for (int i = 0; i < 2; i++) ss_sim_hash(sim[i], hash[i]);
+        if (strcmp(hash[0], hash[1]) != 0) KIT_FAIL("change %d is not seen", change);
+        for (int i = 0; i < 2; i++) {
+            ss_sim_destroy(sim[i]);
+            ss_world_destroy(world[i]);
+        }
+    }
+}
+
 /* ---- scenes in both coordinates --------------------------------------------------------------------- */
 
 static int threads = 1;

@@ -102,7 +102,9 @@ SS_API int64_t ss_sim_steps(const ss_sim *sim);
 
 /* Bodies of the frame are the dynamic, enabled bodies of the world in order; ss_sim_frame_body maps them
  * back. Static and kinematic ones are SS_WORLD; their motion is in contacts/surface_velocity and in the
- * joints' time_derivative. */
+ * joints' time_derivative. In minimal coordinates, a step of trees that touch nothing makes its frame and
+ * its answer when they are looked at, from the state before it: look before masses are changed or
+ * something is added to the world (then it is NULL). */
 SS_API const ss_frame *ss_sim_frame(const ss_sim *sim); /* of the last (sub)step; NULL before the first */
 /* Where the kinematic bodies were when that frame was made, in their order: for ss_writer_scenery. */
 SS_API const ss_scenery *ss_sim_scenery(const ss_sim *sim);

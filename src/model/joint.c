@@ -48,15 +48,22 @@ double ss_joint_speed_error(const ss_world *world, int joint)
 void ss_joint_follow(ss_world *world, int joint)
 {
     ss_joint *item = ss_world_joint(world, joint);
+    if (item->kind != SS_JOINT_GEAR && ss_joint_coordinate_count(item) == 0) return;
+    ss_joint_pose pose = ss_joint_pose_now(world, item);
+    ss_joint_follow_pose(item, &pose);
+}
+
+void ss_joint_follow_pose(ss_joint *item, const ss_joint_pose *pose)
+{
     bool gear = item->kind == SS_JOINT_GEAR;
     int count = gear ? 2 : ss_joint_coordinate_count(item);
-    if (count == 0) return;
-    ss_joint_pose pose = ss_joint_pose_now(world, item);
     for (int i = 0; i < count; i++) {
         if (gear)
-            item->turned[i] = ss_angle_near(ss_joint_own_turn(&pose, i).value, item->turned[i]);
+            item->turned[i] = ss_angle_near(ss_joint_own_turn(pose, i).value, item->turned[i]);
+        else if (item->kind == SS_JOINT_UNIVERSAL)
+            item->turned[i] = ss_joint_coordinate_now(pose, i).value;
         else if (ss_joint_coordinate_is_angle(item, i))
-            item->turned[i] = ss_joint_coordinate_now(&pose, i).value;
+            item->turned[i] = ss_angle_near(ss_joint_twist_angle(pose), item->turned[i]);
     }
 }
 

@@ -156,6 +156,11 @@ ss_joint_quantity ss_joint_twist(const ss_joint_pose *pose)
     return about(pose, twist_angle(pose->turn), ss_mat3_apply(pose->axes, gradient));
 }
 
+double ss_joint_twist_angle(const ss_joint_pose *pose)
+{
+    return twist_angle(pose->turn);
+}
+
 ss_joint_quantity ss_joint_own_turn(const ss_joint_pose *pose, int side)
 {
     ss_quat start = ss_joint_start_frame(pose->joint, side);

@@ -90,6 +90,22 @@ static void add_motor(const coordinate *along)
 
 /* ---- all of them ------------------------------------------------------------------------------------ */
 
+static bool has_law(const ss_axis_law *law)
+{
+    return law->limited || law->motor != SS_MOTOR_OFF || law->stiffness > 0.0 || law->damping > 0.0 ||
+           law->friction > 0.0 || law->load_friction > 0.0 || law->armature > 0.0;
+}
+
+int ss_joint_law_rows(const ss_world *world, int joint, double h,
+                      ss_joint_equation rows[SS_JOINT_EQUATIONS_MOST])
+{
+    const ss_joint *item = ss_world_joint(world, joint);
+    if (!has_law(&item->law[0]) && !has_law(&item->law[1])) return 0;
+    if (!ss_joint_is_active(world, item)) return 0;
+    ss_joint_pose pose = ss_joint_pose_now(world, item);
+    return ss_joint_add_laws(world, &pose, h, rows, 0);
+}
+
 int ss_joint_add_laws(const ss_world *world, const ss_joint_pose *pose, double h,
                       ss_joint_equation rows[SS_JOINT_EQUATIONS_MOST], int count)
 {
@@ -97,9 +113,7 @@ int ss_joint_add_laws(const ss_world *world, const ss_joint_pose *pose, double h
     int block = count > 0;
     for (int i = 0; i < ss_joint_coordinate_count(joint); i++) {
         const ss_axis_law *law = &joint->law[i];
-        if (!law->limited && law->motor == SS_MOTOR_OFF && !(law->stiffness > 0.0) && !(law->damping > 0.0) &&
-            !(law->friction > 0.0) && !(law->load_friction > 0.0) && !(law->armature > 0.0))
-            continue;
+        if (!has_law(law)) continue;
         coordinate along = {.joint = joint, .law = law, .h = h, .rows = rows, .count = &count};
         along.block = &block;
         along.now = ss_joint_coordinate_now(pose, i);

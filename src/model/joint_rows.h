@@ -40,6 +40,9 @@ int ss_joint_equation_count(const ss_joint *joint);
  * a row only when it is within reach of the step. */
 int ss_joint_equations(const ss_world *world, int joint, double h,
                        ss_joint_equation rows[SS_JOINT_EQUATIONS_MOST]);
+/* The rows of its laws only: limits, motors, springs, rotors and friction; none of a converter. */
+int ss_joint_law_rows(const ss_world *world, int joint, double h,
+                      ss_joint_equation rows[SS_JOINT_EQUATIONS_MOST]);
 /* The joint's own equations only: violation and Jacobian, at most 6 rows; 0 for disabled joints. */
 int ss_joint_residual(const ss_world *world, int joint, ss_joint_equation rows[6]);
 /* Rows of the rotors of a joint (ss_axis_law.armature): Jacobians of their coordinates, and 1 / armature as

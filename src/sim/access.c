@@ -26,6 +26,7 @@ int64_t ss_sim_steps(const ss_sim *sim)
 static void complete(const ss_sim *of)
 {
     ss_sim *sim = (ss_sim *)(uintptr_t)of;
+    if (sim->frame_waits) ss_sim_make_waiting_frame(sim);
     if (!sim->frame || !ss_sim_fill_coordinates(sim, NULL) || !sim->is_solved_by_trees) return;
     sim->is_solved_by_trees = false;
     ss_answer *answer = ss_answer_store_take(&sim->answer_store, sim->frame, false, NULL);
@@ -42,6 +43,7 @@ const ss_frame *ss_sim_frame(const ss_sim *sim)
 
 const ss_scenery *ss_sim_scenery(const ss_sim *sim)
 {
+    complete(sim);
     return &sim->scenery;
 }
 
@@ -59,6 +61,7 @@ ss_assembly *ss_sim_assembly(const ss_sim *sim)
 
 int ss_sim_frame_body(const ss_sim *sim, int frame_body)
 {
+    complete(sim);
     bool is_one = sim->frame && frame_body >= 0 && frame_body < sim->frame->bodies.count;
     return is_one ? sim->frame_body[frame_body] : SS_WORLD;
 }

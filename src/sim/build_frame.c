@@ -56,12 +56,11 @@ static void fill_body(const ss_sim *sim, int b, ss_bodies *to)
     /* A link of a tree feels what its turning joints accelerate it by. */
     bool in_tree = sim->options.coordinates == SS_MINIMAL;
     const ss_link *link = in_tree ? &sim->trees.link[sim->trees.of_body[number]] : NULL;
+    ss_mat3_store(ss_mat3_rotate_tensor(rotation, ss_mat3_load(body->inertia)), to->inertia[b]);
     if (link && !link->alone)
-        ss_sim_link_force(sim, body, link, to->force[b]);
+        ss_sim_link_force(sim, body, link, to->inertia[b], to->force[b]);
     else
         ss_sim_force(sim, body, to->force[b]);
-
-    ss_mat3_store(ss_mat3_rotate_tensor(rotation, ss_mat3_load(body->inertia)), to->inertia[b]);
     to->id[b] = number + 1; // ids are positive
 }
 
@@ -213,7 +212,7 @@ typedef struct equations {
 } equations;
 
 /* The equations of a joint that holds a link, and its linear laws: springs, dampers and rotors. */
-static ss_implied implied_by_trees(const ss_sim *sim, int joint, const ss_joint_equation *row)
+ss_implied ss_sim_implied_by_trees(const ss_sim *sim, int joint, const ss_joint_equation *row)
 {
     if (sim->options.coordinates != SS_MINIMAL || sim->trees.of_joint[joint] < 0) return SS_IMPLIED_NOT;
     if (row->equality) return SS_IMPLIED_BY_T;
@@ -260,7 +259,7 @@ static bool make_equations(ss_sim *sim, equations *all, ss_error *err)
             all->regularised |= rows[k].regularization != 0.0;
             all->loaded |= rows[k].load >= 0;
             all->free |= !rows[k].holonomic;
-            all->implied |= implied_by_trees(sim, j, &rows[k]) != SS_IMPLIED_NOT;
+            all->implied |= ss_sim_implied_by_trees(sim, j, &rows[k]) != SS_IMPLIED_NOT;
             all->further += further;
         }
         all->count += count;
@@ -321,7 +320,7 @@ static bool fill_constraints(const ss_sim *sim, const equations *all, ss_frame *
             block++;
             to->rows[block] = 0;
             if (to->holonomic) to->holonomic[block] = row->holonomic;
-            if (to->implied) to->implied[block] = (uint8_t)implied_by_trees(sim, number, row);
+            if (to->implied) to->implied[block] = (uint8_t)ss_sim_implied_by_trees(sim, number, row);
 
             /* The pair: both bodies, or of more than two the first two of the frame. */
             const ss_joint *joint = ss_world_joint(sim->world, number);
@@ -353,8 +352,8 @@ static bool fill_constraints(const ss_sim *sim, const equations *all, ss_frame *
 
 /* ---- trees ------------------------------------------------------------------------------------------ */
 
-/* Rows that are part of mass and force of a link: (J T)'(J T)/C in M, and -(J T)'(J T v + c)/C in h f. One
- * law of each link, memory of the substep; NULL when there is none. */
+/* Rows that are part of mass and force of a link. One law of each link, memory of the substep; NULL when
+ * there is none. */
 static ss_link_law *find_laws(const ss_sim *sim)
 {
     const ss_constraints *constraints = &sim->frame->constraints;
@@ -365,15 +364,8 @@ static ss_link_law *find_laws(const ss_sim *sim)
             if (constraints->implied[k] != SS_IMPLIED_BY_MASS) continue;
             int l = sim->trees.of_joint[sim->origins[i].joint];
             const ss_link *link = &sim->trees.link[l];
-            double row[SS_LINK_COORDINATES], C = constraints->regularization[i];
-            ss_link_project(link, constraints->jacobian[i] + 6 * link->side, row);
-
-            double rate = constraints->time_derivative[i];
-            for (int c = 0; c < link->count; c++) rate += row[c] * link->rate[c];
-            for (int c = 0; c < link->count; c++) {
-                for (int d = 0; d < link->count; d++) laws[l].resistance[c][d] += row[c] * row[d] / C;
-                laws[l].push[c] -= row[c] * rate / C;
-            }
+            ss_link_add_law(link, constraints->jacobian[i] + 6 * link->side, constraints->regularization[i],
+                            constraints->time_derivative[i], &laws[l]);
         }
     }
     return laws;
@@ -427,25 +419,47 @@ bool ss_sim_solve_trees(ss_sim *sim, ss_error *err)
     }
     if (!laws || sim->trees.coordinates > sim->rate_room)
         return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for %d links", sim->trees.count);
-    return ss_trees_solve(&sim->trees, sim->body_place, sim->frame, laws, sim->rates, sim->answer->velocity,
-                          err);
+    const ss_bodies *bodies = &sim->frame->bodies;
+    ss_link_load *loads =
+        ss_arena_take_unset(sim->memory, (size_t)sim->trees.count, sizeof *loads, "loads of links");
+    double(*change)[6] =
+        ss_arena_take_unset(sim->memory, (size_t)sim->trees.count, sizeof *change, "changes of links");
+    if (!loads || !change)
+        return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for %d links", sim->trees.count);
+    for (int l = 0; l < sim->trees.count; l++) {
+        int b = sim->body_place[sim->trees.link[l].body];
+        loads[l].mass = bodies->mass[b];
+        memcpy(loads[l].inertia, bodies->inertia[b], sizeof loads[l].inertia);
+        memcpy(loads[l].force, bodies->force[b], sizeof loads[l].force);
+    }
+    if (!ss_trees_solve(&sim->trees, sim->frame->h, loads, laws, sim->memory, sim->rates, change, err))
+        return false;
+    for (int l = 0; l < sim->trees.count; l++) {
+        int b = sim->body_place[sim->trees.link[l].body];
+        for (int d = 0; d < 6; d++) sim->answer->velocity[b][d] = bodies->velocity[b][d] + change[l][d];
+    }
+    return true;
 }
 
 /* ---- together --------------------------------------------------------------------------------------- */
+
+/* Poses and velocities of the world as trees; what the velocities had beside the joints is dropped. */
+bool ss_sim_find_trees(ss_sim *sim, ss_error *err)
+{
+    if (!ss_trees_update(&sim->trees, sim->world, err)) return false;
+    ss_trees_write_velocities(&sim->trees, sim->world);
+    return sim->options.bias != SS_BIAS_CARRIED ||
+           ss_trees_carry(&sim->trees, &sim->moved, sim->world, sim->h, sim->memory, err);
+}
 
 bool ss_sim_build_frame(ss_sim *sim, ss_error *err)
 {
     int bodies = number_bodies(sim, err);
     if (bodies < 0) return false;
 
-    /* Poses and velocities of the world as trees; what the velocities had beside the joints is dropped. */
-    if (sim->options.coordinates == SS_MINIMAL) {
-        if (!ss_trees_update(&sim->trees, sim->world, err)) return false;
-        ss_trees_write_velocities(&sim->trees, sim->world);
-        if (sim->options.bias == SS_BIAS_CARRIED &&
-            !ss_trees_carry(&sim->trees, &sim->moved, sim->world, sim->h, sim->memory, err))
-            return false;
-    }
+    bool needs_trees = sim->options.coordinates == SS_MINIMAL && !sim->trees_are_found;
+    if (needs_trees && !ss_sim_find_trees(sim, err)) return false;
+    sim->trees_are_found = false;
 
     /* Contacts of a user's source or edits may name any body. Those that touch nothing dynamic go. */
     ss_contact_list *list = &sim->contacts;
@@ -484,7 +498,7 @@ bool ss_sim_build_frame(ss_sim *sim, ss_error *err)
         memcpy(scenery->quaternion[scenery->count++], body->quaternion, sizeof body->quaternion);
     }
 
-    sim->is_solved_by_trees = false;
+    sim->is_solved_by_trees = sim->frame_waits = false;
     sim->coordinates_wait = sim->options.coordinates == SS_MINIMAL && sim->trees.coordinates > 0;
     return ss_sim_add_alternatives(sim, err);
 }

@@ -94,7 +94,8 @@ void ss_sim_force(const ss_sim *sim, const ss_body *body, double wrench[6])
     add(wrench + 3, 1.0, ss_sim_gyroscopic_torque(sim, body, &midway));
 }
 
-void ss_sim_link_force(const ss_sim *sim, const ss_body *body, const ss_link *link, double wrench[6])
+void ss_sim_link_force(const ss_sim *sim, const ss_body *body, const ss_link *link,
+                       const double world_inertia[9], double wrench[6])
 {
     add_plain_forces(sim, body, wrench);
     if (sim->options.bias == SS_BIAS_CARRIED) {
@@ -102,8 +103,7 @@ void ss_sim_link_force(const ss_sim *sim, const ss_body *body, const ss_link *li
         add(wrench + 3, 1.0, link->torque);
         return;
     }
-    ss_quat q = ss_quat_load(body->quaternion);
-    ss_mat3 inertia = ss_mat3_rotate_tensor(ss_quat_to_matrix(q), ss_mat3_load(body->inertia));
+    ss_mat3 inertia = ss_mat3_load(world_inertia);
     if (sim->options.gyro != SS_GYRO_OFF)
         add(wrench + 3, -1.0, ss_vec3_cross(link->spin, ss_mat3_apply(inertia, link->spin)));
     add(wrench, -body->mass, link->acceleration);

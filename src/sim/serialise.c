@@ -1,39 +1,35 @@
 /* What a step changes, as bytes: for undoing a failed step and for snapshots. */
 #include "sim/state.h"
 
+#include <stddef.h>
+
 #define PASS(bytes, field) ss_byte_stream_pass(bytes, &(field), sizeof(field))
+
+/* Numbers that stand side by side in a struct, from one member to another, pass in one go. */
+#define PASS_NUMBERS(bytes, of, first, last, count)                                            \
+    do {                                                                                       \
+        _Static_assert(offsetof(__typeof__(*(of)), last) + sizeof((of)->last) -                \
+                               offsetof(__typeof__(*(of)), first) ==                           \
+                           (count) * sizeof(double),                                           \
+                       "nothing else stands between these members");                           \
+        ss_byte_stream_pass(bytes, (unsigned char *)(of) + offsetof(__typeof__(*(of)), first), \
+                            (count) * sizeof(double));                                         \
+    } while (0)
 
 static void exchange_body(ss_body *body, ss_byte_stream *bytes)
 {
     PASS(bytes, body->kind);
     PASS(bytes, body->disabled);
-    PASS(bytes, body->position);
-    PASS(bytes, body->quaternion);
-    PASS(bytes, body->velocity);
-    PASS(bytes, body->force);
-    PASS(bytes, body->gravity_scale);
-    PASS(bytes, body->linear_damping);
-    PASS(bytes, body->angular_damping);
+    PASS_NUMBERS(bytes, body, position, force, 3 + 4 + 6 + 6); // with quaternion and velocity
+    PASS_NUMBERS(bytes, body, gravity_scale, angular_damping, 3);
 }
 
 static void exchange_law(ss_axis_law *law, ss_byte_stream *bytes)
 {
     PASS(bytes, law->limited);
-    PASS(bytes, law->lower);
-    PASS(bytes, law->upper);
+    PASS_NUMBERS(bytes, law, lower, upper, 2);
     PASS(bytes, law->motor);
-    PASS(bytes, law->target);
-    PASS(bytes, law->target_speed);
-    PASS(bytes, law->max_force);
-    PASS(bytes, law->stiffness);
-    PASS(bytes, law->damping);
-    PASS(bytes, law->rest);
-    PASS(bytes, law->force);
-    PASS(bytes, law->friction);
-    PASS(bytes, law->load_friction);
-    PASS(bytes, law->armature);
-    PASS(bytes, law->motor_stiffness);
-    PASS(bytes, law->motor_damping);
+    PASS_NUMBERS(bytes, law, target, motor_damping, 12); // and all in between
 }
 
 void ss_sim_exchange_world(const ss_sim *sim, ss_byte_stream *bytes)
@@ -44,8 +40,7 @@ void ss_sim_exchange_world(const ss_sim *sim, ss_byte_stream *bytes)
     for (int j = 0; j < ss_world_joint_count(world); j++) {
         ss_joint *joint = ss_world_joint(world, j);
         PASS(bytes, joint->disabled);
-        PASS(bytes, joint->turned);
-        PASS(bytes, joint->load_direction);
+        PASS_NUMBERS(bytes, joint, turned, load_direction, 5);
         for (int k = 0; k < 2; k++) exchange_law(&joint->law[k], bytes);
     }
     for (int s = 0; s < ss_world_shape_count(world); s++) {

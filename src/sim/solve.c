@@ -285,21 +285,25 @@ void ss_sim_copy_answer(const ss_answer *from, ss_answer *to)
         memcpy(to->rolling_impulse, from->rolling_impulse, contacts * sizeof *to->rolling_impulse);
 }
 
+/* A bouncing contact anywhere asks for Newton's law; approaches slower than two steps of free fall are
+ * rest. */
+void ss_sim_choose_gap_term(ss_sim *sim)
+{
+    ss_step_options *step = sim->step;
+    if (!sim->gap_term_is_given && sim->options.peg != SS_PEG_OFF)
+        step->gap_term = SS_GAP_PREVENTIVE; // the law is about gaps at the end of the step
+    else if (!sim->gap_term_is_given)
+        step->gap_term = sim->frame->contacts.restitution ? SS_GAP_RESTITUTION : SS_GAP_STABILISED;
+    if (!sim->restitution_speed_is_given)
+        step->restitution_speed = 2.0 * sim->h * ss_vec3_norm(ss_vec3_load(ss_world_gravity(sim->world)));
+}
+
 bool ss_sim_solve(ss_sim *sim, ss_error *err)
 {
     const ss_frame *frame = sim->frame;
     double start = ss_clock_seconds();
 
-    /* A bouncing contact anywhere asks for Newton's law; approaches slower than two steps of free
-     * fall are rest. */
-    ss_step_options *step = sim->step;
-    if (!sim->gap_term_is_given && sim->options.peg != SS_PEG_OFF)
-        step->gap_term = SS_GAP_PREVENTIVE; // the law is about gaps at the end of the step
-    else if (!sim->gap_term_is_given)
-        step->gap_term = frame->contacts.restitution ? SS_GAP_RESTITUTION : SS_GAP_STABILISED;
-    if (!sim->restitution_speed_is_given)
-        step->restitution_speed = 2.0 * sim->h * ss_vec3_norm(ss_vec3_load(ss_world_gravity(sim->world)));
-
+    ss_sim_choose_gap_term(sim);
     sim->is_solved_by_trees = ss_sim_trees_suffice(sim);
     if (!sim->is_solved_by_trees && !ss_sim_fill_coordinates(sim, err)) return false;
     ss_answer *answer = ss_answer_store_take(&sim->answer_store, frame, ss_frame_has_moments(frame), err);

@@ -3,6 +3,7 @@
  *     step.c          the order of things
  *     forces.c        gravity, damping, gyroscopic torque
  *     build_frame.c   world and contacts -> frame
+ *     trees_alone.c   steps of trees that touch nothing, without a frame
  *     warm_start.c    last step's impulses -> start of this one
  *     solve.c         frame -> answer, island by island
  *     integrate.c     velocities -> poses, and what a failed step undoes
@@ -139,6 +140,12 @@ struct ss_sim {
     bool coordinates_wait;   /* the frame's generalised coordinates are not filled in until someone looks */
     bool is_solved_by_trees; /* the answer has velocities alone until someone looks */
     double *rates;           /* after a step that was solved without them */
+    double (*change)[6];     /* of the links' velocities in it, memory of the substep */
+    /* The step had trees alone and needed no frame: it is made when someone looks, from the state before the
+     * step. */
+    bool frame_waits;
+    bool trees_are_found; /* for the frame that is to be made now */
+    double frame_time;    /* s */
     int rate_room;
     ss_frame *frame;
     ss_answer_store answer_store;
@@ -162,7 +169,8 @@ bool ss_sim_call(ss_sim *sim, ss_stage stage, ss_error *err);
 void ss_sim_force(const ss_sim *sim, const ss_body *body, double wrench[6]);
 /* The same of a link of a tree: the gyroscopic torque is that before the step, and what bodies on turning
  * joints accelerate at constant rates is a force against it. */
-void ss_sim_link_force(const ss_sim *sim, const ss_body *body, const ss_link *link, double wrench[6]);
+void ss_sim_link_force(const ss_sim *sim, const ss_body *body, const ss_link *link,
+                       const double world_inertia[9], double wrench[6]);
 /* The gyroscopic torque in it, N m in the world frame. *midway: it is that of the midpoint rule. */
 ss_vec3 ss_sim_gyroscopic_torque(const ss_sim *sim, const ss_body *body, bool *midway);
 
@@ -173,9 +181,18 @@ bool ss_sim_build_frame(ss_sim *sim, ss_error *err);
  * Then the generalised forces from those of the bodies, when nothing changes them any more. */
 bool ss_sim_fill_coordinates(ss_sim *sim, ss_error *err);
 void ss_sim_fill_coordinate_forces(ss_sim *sim);
+bool ss_sim_find_trees(ss_sim *sim, ss_error *err);
+/* The equations of a joint that holds a link are in T; its linear laws, springs, dampers and rotors, in M. */
+struct ss_joint_equation;
+ss_implied ss_sim_implied_by_trees(const ss_sim *sim, int joint, const struct ss_joint_equation *row);
 /* A step in minimal coordinates without contacts, and with no joints but those of trees. */
 bool ss_sim_trees_suffice(const ss_sim *sim);
 bool ss_sim_solve_trees(ss_sim *sim, ss_error *err);
+/* The same without a frame, if no user function looks at the step; *solved says whether it was so. */
+bool ss_sim_solve_trees_alone(ss_sim *sim, bool *solved, ss_error *err);
+bool ss_sim_move_trees(ss_sim *sim, ss_error *err);
+/* The frame that such a step did without. */
+void ss_sim_make_waiting_frame(ss_sim *sim);
 /* Every number of it is finite; else the error names body or contact. */
 bool ss_sim_check_frame(const ss_sim *sim, ss_error *err);
 
@@ -183,6 +200,7 @@ bool ss_sim_check_frame(const ss_sim *sim, ss_error *err);
 /* Friction is bounded by the normal impulses of the step before (box, bound=previous). */
 bool ss_sim_needs_previous(const ss_sim *sim);
 bool ss_sim_solve(ss_sim *sim, ss_error *err);
+void ss_sim_choose_gap_term(ss_sim *sim);
 
 /* ---- polyhedral exact geometry (peg.c) -------------------------------------------------------------- */
 
@@ -222,6 +240,11 @@ void ss_sim_drive_kinematic(ss_sim *sim);
 bool ss_sim_check_answer(const ss_sim *sim, ss_error *err);
 /* Velocities and poses after the substep; fails when something is not finite. */
 bool ss_sim_move(ss_sim *sim, ss_error *err);
+/* Faster than any body may be, or not finite. */
+bool ss_sim_is_too_fast(const ss_sim *sim, const double velocity[6]);
+/* Joints count their turns, and poses must be finite. trees: they hold all joints, and know where these are;
+ * NULL: not so. */
+bool ss_sim_end_move(ss_sim *sim, const ss_trees *trees, ss_error *err);
 
 /* Everything of the world that a step may change, or a user function in it: written to the end of bytes, or
  * read from them, as bytes->reading says. */

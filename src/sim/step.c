@@ -49,6 +49,11 @@ static bool look_ahead(ss_sim *sim, bool again, ss_error *err)
     sim->editing_contacts = false;
     if (!good) return false;
 
+    /* Trees that touch nothing need no frame. */
+    bool solved;
+    if (!ss_sim_solve_trees_alone(sim, &solved, err)) return false;
+    if (solved) return true;
+
     /* The frame, which user functions may edit, too. So it is checked after them. */
     start = ss_clock_seconds();
     good = ss_sim_build_frame(sim, err);
@@ -99,6 +104,11 @@ static bool substep(ss_sim *sim, int halvings, bool again, ss_error *err)
         bool good = substep(sim, halvings - 1, true, err) && substep(sim, halvings - 1, false, err);
         sim->h = h;
         return good;
+    }
+    if (sim->frame_waits) {
+        if (!ss_sim_move_trees(sim, err)) return false;
+        sim->time += sim->h;
+        return true;
     }
     if (!ss_sim_move(sim, err)) return false;
     // which contacts slide is a state where friction is static

@@ -8,6 +8,7 @@
  * number of links. Featherstone 2008, section 7.3. */
 #include "tree/tree.h"
 
+#include "base/memory.h"
 #include "linalg/mat3.h"
 
 #include <math.h>
@@ -24,7 +25,6 @@ typedef struct articulated {
     double U[SS_LINK_COORDINATES][6];
     double factor[SS_LINK_COORDINATES][SS_LINK_COORDINATES]; /* of D, Cholesky */
     double u[SS_LINK_COORDINATES];
-    double change[6]; /* of the link's velocity */
 } articulated;
 
 static void apply(const inertia *I, ss_vec3 v, ss_vec3 w, double out[6])
@@ -51,12 +51,14 @@ static void solve_small(const articulated *of, int n, double *x)
     }
 }
 
-/* I - U D^-1 U' and p - U D^-1 u go to the parent, about its centre. */
-static void hand_up(const ss_link *link, articulated *of, ss_vec3 r, articulated *parent)
+/* I - U D^-1 U' and p - U D^-1 u go to the parent, about its centre, r away. Seen from there A is the same, B
+ * loses A (r x), and C loses B' (r x) and gains (r x) B of the parent: rows and columns crossed with r. */
+static void hand_up(const ss_link *link, const articulated *of, ss_vec3 r, articulated *parent)
 {
     inertia rest = of->I;
-    double p[6], W[SS_LINK_COORDINATES][6]; // rows of D^-1 U'
+    double p[6];
     memcpy(p, of->p, sizeof p);
+    double W[SS_LINK_COORDINATES][6]; // rows of D^-1 U'
     for (int d = 0; d < 6; d++) {
         double column[SS_LINK_COORDINATES];
         for (int i = 0; i < link->count; i++) column[i] = of->U[i][d];
@@ -73,33 +75,57 @@ static void hand_up(const ss_link *link, articulated *of, ss_vec3 r, articulated
         }
         for (int d = 0; d < 6; d++) p[d] -= W[i][d] * of->u[i];
     }
-    ss_mat3 R = ss_mat3_skew(r), moved = ss_mat3_add_scaled(rest.B, -1.0, ss_mat3_multiply(rest.A, R));
-    ss_mat3 C = ss_mat3_add_scaled(rest.C, -1.0, ss_mat3_multiply(ss_mat3_transpose(rest.B), R));
-    C = ss_mat3_add_scaled(C, 1.0, ss_mat3_multiply(R, moved));
-    parent->I.A = ss_mat3_add_scaled(parent->I.A, 1.0, rest.A);
-    parent->I.B = ss_mat3_add_scaled(parent->I.B, 1.0, moved);
-    parent->I.C = ss_mat3_add_scaled(parent->I.C, 1.0, C);
+    inertia *to = &parent->I;
+    ss_mat3 moved;
+    for (int a = 0; a < 3; a++) {
+        ss_vec3 row = ss_vec3_cross(ss_vec3_load(rest.A.m[a]), r);
+        moved.m[a][0] = rest.B.m[a][0] - row.x;
+        moved.m[a][1] = rest.B.m[a][1] - row.y;
+        moved.m[a][2] = rest.B.m[a][2] - row.z;
+    }
+    for (int a = 0; a < 3; a++) {
+        ss_vec3 row = ss_vec3_cross((ss_vec3){rest.B.m[0][a], rest.B.m[1][a], rest.B.m[2][a]}, r);
+        rest.C.m[a][0] -= row.x;
+        rest.C.m[a][1] -= row.y;
+        rest.C.m[a][2] -= row.z;
+    }
+    for (int b = 0; b < 3; b++) {
+        ss_vec3 column = ss_vec3_cross(r, (ss_vec3){moved.m[0][b], moved.m[1][b], moved.m[2][b]});
+        rest.C.m[0][b] += column.x;
+        rest.C.m[1][b] += column.y;
+        rest.C.m[2][b] += column.z;
+    }
+    for (int a = 0; a < 3; a++) {
+        for (int b = 0; b < 3; b++) {
+            to->A.m[a][b] += rest.A.m[a][b];
+            to->B.m[a][b] += moved.m[a][b];
+            to->C.m[a][b] += rest.C.m[a][b];
+        }
+    }
     ss_vec3 force = ss_vec3_load(p), torque = ss_vec3_add(ss_vec3_load(p + 3), ss_vec3_cross(r, force));
     ss_vec3_store(ss_vec3_add(ss_vec3_load(parent->p), force), parent->p);
     ss_vec3_store(ss_vec3_add(ss_vec3_load(parent->p + 3), torque), parent->p + 3);
 }
 
-bool ss_trees_solve(const ss_trees *trees, const int *place, const ss_frame *frame, const ss_link_law *laws,
-                    double *rate, double (*velocity)[6], ss_error *err)
+bool ss_trees_solve(const ss_trees *trees, double h, const ss_link_load *loads, const ss_link_law *laws,
+                    ss_arena *scratch, double *rate, double (*change)[6], ss_error *err)
 {
-    articulated *all = ss_allocate((size_t)trees->count, sizeof *all);
+    articulated *all = ss_arena_take_unset(scratch, (size_t)trees->count, sizeof *all, "articulated bodies");
     if (!all) return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for %d links", trees->count);
     for (int l = 0; l < trees->count; l++) {
-        int b = place[trees->link[l].body];
-        all[l].I.A = ss_mat3_diagonal(frame->bodies.mass[b], frame->bodies.mass[b], frame->bodies.mass[b]);
-        all[l].I.C = ss_mat3_symmetric_part(ss_mat3_load(frame->bodies.inertia[b]));
-        for (int d = 0; d < 6; d++) all[l].p[d] = frame->h * frame->bodies.force[b][d];
+        const ss_link_load *load = &loads[l];
+        all[l].I.A = ss_mat3_diagonal(load->mass, load->mass, load->mass);
+        all[l].I.B = (ss_mat3){0};
+        all[l].I.C = ss_mat3_symmetric_part(ss_mat3_load(load->inertia));
+        for (int d = 0; d < 6; d++) all[l].p[d] = h * load->force[d];
     }
-    bool good = true;
-    for (int l = trees->count - 1; good && l >= 0; l--) {
+
+    /* From the leaves to the roots: what a link is to its parent. */
+    for (int l = trees->count - 1; l >= 0; l--) {
         const ss_link *link = &trees->link[l];
         articulated *of = &all[l];
         int n = link->count;
+        bool good = true;
         for (int i = 0; i < n; i++) {
             apply(&of->I, link->axis[i].linear, link->axis[i].angular, of->U[i]);
             of->u[i] = dot(of->p, &link->axis[i]) + laws[l].push[i];
@@ -113,36 +139,35 @@ bool ss_trees_solve(const ss_trees *trees, const int *place, const ss_frame *fra
             }
         }
         if (!good)
-            ss_fail(err, SS_ERROR_INPUT, "the mass matrix of tree %d is not positive definite", link->tree);
-        else if (link->parent >= 0)
+            return ss_fail(err, SS_ERROR_INPUT, "the mass matrix of tree %d is not positive definite",
+                           link->tree);
+        if (link->parent >= 0)
             hand_up(link, of, ss_vec3_subtract(link->centre, trees->link[link->parent].centre),
                     &all[link->parent]);
     }
-    for (int l = 0; good && l < trees->count; l++) {
+
+    /* And back: what its parent does, and its own coordinates. */
+    for (int l = 0; l < trees->count; l++) {
         const ss_link *link = &trees->link[l];
-        articulated *of = &all[l];
-        int b = place[link->body];
+        const articulated *of = &all[l];
         ss_vec3 v = {0.0, 0.0, 0.0}, w = v;
         if (link->parent >= 0) {
-            const articulated *parent = &all[link->parent];
             ss_vec3 arm = ss_vec3_subtract(link->centre, trees->link[link->parent].centre);
-            w = ss_vec3_load(parent->change + 3);
-            v = ss_vec3_add(ss_vec3_load(parent->change), ss_vec3_cross(w, arm));
+            w = ss_vec3_load(change[link->parent] + 3);
+            v = ss_vec3_add(ss_vec3_load(change[link->parent]), ss_vec3_cross(w, arm));
         }
-        double change[SS_LINK_COORDINATES];
+        double own[SS_LINK_COORDINATES];
         for (int i = 0; i < link->count; i++)
-            change[i] = of->u[i] - ss_vec3_dot(ss_vec3_load(of->U[i]), v) -
-                        ss_vec3_dot(ss_vec3_load(of->U[i] + 3), w);
-        solve_small(of, link->count, change);
+            own[i] = of->u[i] - ss_vec3_dot(ss_vec3_load(of->U[i]), v) -
+                     ss_vec3_dot(ss_vec3_load(of->U[i] + 3), w);
+        solve_small(of, link->count, own);
         for (int i = 0; i < link->count; i++) {
-            rate[link->first + i] = link->rate[i] + change[i];
-            v = ss_vec3_add_scaled(v, change[i], link->axis[i].linear);
-            w = ss_vec3_add_scaled(w, change[i], link->axis[i].angular);
+            rate[link->first + i] = link->rate[i] + own[i];
+            v = ss_vec3_add_scaled(v, own[i], link->axis[i].linear);
+            w = ss_vec3_add_scaled(w, own[i], link->axis[i].angular);
         }
-        ss_vec3_store(v, of->change);
-        ss_vec3_store(w, of->change + 3);
-        for (int d = 0; d < 6; d++) velocity[b][d] = frame->bodies.velocity[b][d] + of->change[d];
+        ss_vec3_store(v, change[l]);
+        ss_vec3_store(w, change[l] + 3);
     }
-    ss_release(all);
-    return good;
+    return true;
 }

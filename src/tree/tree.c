@@ -68,6 +68,7 @@ void ss_trees_free(ss_trees *trees)
     ss_release(trees->link);
     ss_release(trees->of_body);
     ss_release(trees->of_joint);
+    ss_release(trees->holds);
     ss_release(trees->scratch);
     ss_release(trees->wrench);
     *trees = (ss_trees){0};
@@ -80,10 +81,12 @@ static bool make_room(ss_trees *trees, int bodies, int joints)
     trees->link = ss_allocate((size_t)bodies, sizeof *trees->link);
     trees->of_body = ss_allocate((size_t)bodies, sizeof *trees->of_body);
     trees->of_joint = ss_allocate((size_t)joints, sizeof *trees->of_joint);
+    trees->holds = ss_allocate((size_t)joints, sizeof *trees->holds);
     trees->scratch = ss_allocate(3 * (size_t)bodies + 1 + 4 * (size_t)joints, sizeof *trees->scratch);
     trees->wrench_room = 6 * bodies; // no more coordinates than velocities
     trees->wrench = ss_allocate((size_t)trees->wrench_room, sizeof *trees->wrench);
-    bool good = trees->link && trees->of_body && trees->of_joint && trees->scratch && trees->wrench;
+    bool good =
+        trees->link && trees->of_body && trees->of_joint && trees->holds && trees->scratch && trees->wrench;
     trees->body_room = good ? bodies : 0;
     trees->joint_room = good ? joints : 0;
     return good;
@@ -133,7 +136,12 @@ static void find_links(ss_trees *trees, const ss_world *world)
     int *list = joint_of + bodies, count = 0;
     list_joints(world, bodies, joints, start, list);
     for (int b = 0; b < bodies; b++) trees->of_body[b] = joint_of[b] = -1;
-    for (int j = 0; j < joints; j++) trees->of_joint[j] = -1;
+    for (int j = 0; j < joints; j++) {
+        trees->of_joint[j] = -1;
+        trees->holds[j] = holds(world, ss_world_joint(world, j));
+    }
+    trees->bodies = bodies;
+    trees->joints = joints;
 
     // of_body holds for now: -1 not reached, else 0
     for (int j = 0; j < joints; j++) {
@@ -252,7 +260,9 @@ static int find_axes(const ss_joint *joint, const ss_joint_pose *pose, ss_vec3 s
 
 static void find_link_axes(ss_link *link, const ss_world *world)
 {
-    link->centre = ss_vec3_load(ss_world_body(world, link->body)->position);
+    const ss_body *body = ss_world_body(world, link->body);
+    link->centre = ss_vec3_load(body->position);
+    link->turn = ss_quat_load(body->quaternion);
     if (link->joint < 0) {
         for (int i = 0; i < 6; i++) {
             double unit[6] = {0};
@@ -262,22 +272,58 @@ static void find_link_axes(ss_link *link, const ss_world *world)
         return;
     }
     const ss_joint *joint = ss_world_joint(world, link->joint);
-    ss_joint_pose pose = ss_joint_pose_now(world, joint);
-    ss_vec3 arm = ss_vec3_subtract(link->centre, pose.anchor[1]);
-    int count = find_axes(joint, &pose, link->joint_spin, link->joint_slide);
+    link->pose = ss_joint_pose_now(world, joint);
+    link->kind = joint->kind;
+    link->ratio = joint->ratio;
+    memcpy(link->local_anchor, joint->local_anchor, sizeof link->local_anchor);
+    memcpy(link->local_frame, joint->local_frame, sizeof link->local_frame);
+    ss_vec3 arm = ss_vec3_subtract(link->centre, link->pose.anchor[1]);
+    int count = find_axes(joint, &link->pose, link->joint_spin, link->joint_slide);
     double sign = link->side ? 1.0 : -1.0;
     for (int i = 0; i < count; i++) {
         ss_vec3 spin = link->joint_spin[i], slide = link->joint_slide[i];
         link->axis[i].angular = ss_vec3_scale(sign, spin);
         link->axis[i].linear = ss_vec3_scale(sign, ss_vec3_add(slide, ss_vec3_cross(spin, arm)));
     }
-    link->anchor[0] = pose.anchor[0];
-    link->anchor[1] = pose.anchor[1];
+}
+
+/* The same bodies and joints as when the links were found, and all where they were when their axes were. */
+static bool is_unchanged(const ss_trees *trees, const ss_world *world)
+{
+    if (trees->bodies != ss_world_body_count(world) || trees->joints != ss_world_joint_count(world))
+        return false;
+    for (int b = 0; b < trees->bodies; b++)
+        if (is_link(world, b) != (trees->of_body[b] >= 0)) return false;
+    for (int j = 0; j < trees->joints; j++)
+        if (holds(world, ss_world_joint(world, j)) != trees->holds[j]) return false;
+    for (int l = 0; l < trees->count; l++) {
+        const ss_link *link = &trees->link[l];
+        const ss_body *body = ss_world_body(world, link->body);
+        ss_vec3 centre = ss_vec3_load(body->position);
+        ss_quat turn = ss_quat_load(body->quaternion);
+        if (memcmp(&centre, &link->centre, sizeof centre) != 0 ||
+            memcmp(&turn, &link->turn, sizeof turn) != 0)
+            return false;
+        if (link->joint < 0) continue;
+        const ss_joint *joint = ss_world_joint(world, link->joint);
+        if (joint->kind != link->kind || (link->side ? joint->b : joint->a) != link->body ||
+            (link->parent < 0 && !is_ground(world, link->side ? joint->a : joint->b)) ||
+            memcmp(joint->local_anchor, link->local_anchor, sizeof link->local_anchor) != 0 ||
+            memcmp(joint->local_frame, link->local_frame, sizeof link->local_frame) != 0 ||
+            joint->ratio != link->ratio)
+            return false;
+    }
+    return true;
 }
 
 bool ss_trees_update(ss_trees *trees, const ss_world *world, ss_error *err)
 {
     int bodies = ss_world_body_count(world), joints = ss_world_joint_count(world);
+    if (trees->count > 0 && is_unchanged(trees, world)) {
+        ss_trees_read_rates(trees, world);
+        ss_trees_spread(trees, world);
+        return true;
+    }
     if (!make_room(trees, bodies, joints))
         return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for the trees of %d bodies", bodies);
     find_links(trees, world);
@@ -311,7 +357,8 @@ void ss_trees_read_rates(ss_trees *trees, const ss_world *world)
             w[side] = ss_vec3_load(velocity + 3);
             if (!of) continue;
             ss_vec3 centre = ss_vec3_load(of->position);
-            v[side] = ss_vec3_add(v[side], ss_vec3_cross(w[side], ss_vec3_subtract(link->anchor[1], centre)));
+            v[side] =
+                ss_vec3_add(v[side], ss_vec3_cross(w[side], ss_vec3_subtract(link->pose.anchor[1], centre)));
         }
         ss_vec3 sliding = ss_vec3_subtract(v[1], v[0]), turning = ss_vec3_subtract(w[1], w[0]);
         bool screw = joint->kind == SS_JOINT_SCREW; // its angle says it all
@@ -322,15 +369,14 @@ void ss_trees_read_rates(ss_trees *trees, const ss_world *world)
     }
 }
 
-/* Velocities by the rates, and what remains of the accelerations when the rates stay as they are. */
-void ss_trees_spread(ss_trees *trees, const ss_world *world)
+/* Velocities by the rates. */
+static void spread_velocities(ss_trees *trees)
 {
-    ss_vec3 none = {0.0, 0.0, 0.0};
     for (int l = 0; l < trees->count; l++) {
         ss_link *link = &trees->link[l];
-        const ss_link *parent = link->parent < 0 ? NULL : &trees->link[link->parent];
-        ss_vec3 v = none, w = none, a = none, alpha = none;
-        if (parent) { // as if it were part of its parent
+        ss_vec3 v = {0.0, 0.0, 0.0}, w = v;
+        if (link->parent >= 0) { // as if it were part of its parent
+            const ss_link *parent = &trees->link[link->parent];
             ss_vec3 arm = ss_vec3_subtract(link->centre, parent->centre);
             w = parent->spin;
             v = ss_vec3_add(parent->velocity, ss_vec3_cross(w, arm));
@@ -341,6 +387,18 @@ void ss_trees_spread(ss_trees *trees, const ss_world *world)
         }
         link->velocity = v;
         link->spin = w;
+    }
+}
+
+/* And what remains of the accelerations when the rates stay as they are. */
+void ss_trees_spread(ss_trees *trees, const ss_world *world)
+{
+    ss_vec3 none = {0.0, 0.0, 0.0};
+    spread_velocities(trees);
+    for (int l = 0; l < trees->count; l++) {
+        ss_link *link = &trees->link[l];
+        const ss_link *parent = link->parent < 0 ? NULL : &trees->link[link->parent];
+        ss_vec3 w = link->spin, a = none, alpha = none;
         if (link->joint >= 0) {
             const ss_joint *joint = ss_world_joint(world, link->joint);
             const ss_vec3 *spin = link->joint_spin, *slide = link->joint_slide;
@@ -360,7 +418,7 @@ void ss_trees_spread(ss_trees *trees, const ss_world *world)
             alpha = ss_vec3_add_scaled(base_alpha, link->side ? 1.0 : -1.0, curl);
 
             // the parent's anchor; along the slide, which turns with a; from there to the centre
-            ss_vec3 from = link->anchor[1 - link->side], to = link->anchor[link->side];
+            ss_vec3 from = link->pose.anchor[1 - link->side], to = link->pose.anchor[link->side];
             ss_vec3 arm = ss_vec3_subtract(from, base_x), slide_arm = ss_vec3_subtract(to, from);
             ss_vec3 alpha_a = link->side ? base_alpha : alpha;
             double sign = link->side ? 1.0 : -1.0;
@@ -408,13 +466,13 @@ static void advance(const ss_joint *joint, const ss_joint_pose *pose, const doub
     *slide = (ss_vec3){0.0, 0.0, 0.0};
     switch (joint->kind) {
     case SS_JOINT_REVOLUTE:
-        *turn = about_z(ss_joint_twist(pose).value + h * rate[0]);
+        *turn = about_z(ss_joint_twist_angle(pose) + h * rate[0]);
         break;
     case SS_JOINT_PRISMATIC:
         slide->z = offset.z + h * rate[0];
         break;
     case SS_JOINT_CYLINDRICAL:
-        *turn = about_z(ss_joint_twist(pose).value + h * rate[0]);
+        *turn = about_z(ss_joint_twist_angle(pose) + h * rate[0]);
         slide->z = offset.z + h * rate[1];
         break;
     case SS_JOINT_SCREW: {
@@ -435,7 +493,7 @@ static void advance(const ss_joint *joint, const ss_joint_pose *pose, const doub
         *turn = ss_quat_integrate(pose->turn, (ss_vec3){rate[0], rate[1], rate[2]}, h);
         break;
     case SS_JOINT_PLANAR:
-        *turn = about_z(ss_joint_twist(pose).value + h * rate[2]);
+        *turn = about_z(ss_joint_twist_angle(pose) + h * rate[2]);
         slide->x = offset.x + h * rate[0];
         slide->y = offset.y + h * rate[1];
         break;
@@ -473,10 +531,9 @@ void ss_trees_move(ss_trees *trees, ss_world *world, double h)
         ss_link *link = &trees->link[l];
         if (link->joint < 0) continue;
         const ss_joint *joint = ss_world_joint(world, link->joint);
-        ss_joint_pose pose = ss_joint_pose_now(world, joint);
         ss_quat turn;
         ss_vec3 slide;
-        advance(joint, &pose, link->rate, h, &turn, &slide);
+        advance(joint, &link->pose, link->rate, h, &turn, &slide);
         link->axis[0] = (ss_link_axis){slide, {turn.x, turn.y, turn.z}};
         link->axis[1].linear.x = turn.w;
     }
@@ -495,8 +552,16 @@ void ss_trees_move(ss_trees *trees, ss_world *world, double h)
         }
     }
     for (int l = 0; l < trees->count; l++) find_link_axes(&trees->link[l], world);
-    ss_trees_spread(trees, world);
+    spread_velocities(trees);
     ss_trees_write_velocities(trees, world);
+}
+
+void ss_trees_follow(const ss_trees *trees, ss_world *world)
+{
+    for (int l = 0; l < trees->count; l++) {
+        const ss_link *link = &trees->link[l];
+        if (link->joint >= 0) ss_joint_follow_pose(ss_world_joint(world, link->joint), &link->pose);
+    }
 }
 
 /* m v and I w of a link as it is now, in the world. */
@@ -542,6 +607,17 @@ void ss_link_project(const ss_link *link, const double block[6], double row[SS_L
     for (int i = 0; i < link->count; i++)
         row[i] = ss_vec3_dot(link->axis[i].linear, ss_vec3_load(block)) +
                  ss_vec3_dot(link->axis[i].angular, ss_vec3_load(block + 3));
+}
+
+void ss_link_add_law(const ss_link *link, const double block[6], double C, double c, ss_link_law *law)
+{
+    double row[SS_LINK_COORDINATES], rate = c;
+    ss_link_project(link, block, row);
+    for (int i = 0; i < link->count; i++) rate += row[i] * link->rate[i];
+    for (int i = 0; i < link->count; i++) {
+        for (int k = 0; k < link->count; k++) law->resistance[i][k] += row[i] * row[k] / C;
+        law->push[i] -= row[i] * rate / C;
+    }
 }
 
 static int fill_map(ss_trees *trees, const int *place, ss_frame *frame)

@@ -18,6 +18,7 @@
 #include "base/inner.h"
 #include "linalg/quat.h"
 #include "linalg/vec3.h"
+#include "model/joint_geometry.h"
 
 enum { SS_LINK_COORDINATES = 6 }; /* at most */
 
@@ -36,9 +37,13 @@ typedef struct ss_link {
     bool alone;       /* a free body without any joints of the trees */
     ss_link_axis axis[SS_LINK_COORDINATES];
     /* of the joint, in the world: of each coordinate the relative spin of b, and the rate of its anchor's
-     * slide as seen from a; the anchors of a and b */
-    ss_vec3 joint_spin[3], joint_slide[3], anchor[2];
+     * slide as seen from a */
+    ss_vec3 joint_spin[3], joint_slide[3];
+    ss_joint_pose pose; /* of the joint, and what it was found from */
+    ss_joint_kind kind;
+    double local_anchor[2][3], local_frame[2][4], ratio;
     double rate[SS_LINK_COORDINATES];
+    ss_quat turn;                   /* of the body, when axes and pose were found */
     ss_vec3 centre, velocity, spin; /* m, m/s, rad/s: as the rates have it */
     ss_vec3 acceleration, angular;  /* m/s^2 and rad/s^2 at constant rates: the bias */
     ss_vec3 force, torque;          /* N, N m: the bias by ss_trees_carry */
@@ -50,7 +55,8 @@ typedef struct ss_trees {
     ss_link *link;
     int *of_body;  /* link of each body of the world, -1 = none */
     int *of_joint; /* of each joint: the link that it holds, -1 = it is a constraint */
-    int body_room, joint_room;
+    bool *holds;   /* of each joint: whether it could hold one */
+    int bodies, joints, body_room, joint_room;
     int *scratch;
     double (*wrench)[6]; /* of each link, or of each coordinate on the way to one */
     int wrench_room;
@@ -68,6 +74,9 @@ void ss_trees_write_velocities(const ss_trees *trees, ss_world *world);
  * bodies' velocities become those of the new poses. Bodies that are alone are left out. */
 void ss_trees_move(ss_trees *trees, ss_world *world, double h);
 
+/* The joints of the trees count their turns (ss_joint_follow), after such a move. */
+void ss_trees_follow(const ss_trees *trees, ss_world *world);
+
 /* The momenta that the rates gave the links one step of h ago, less those that they give them now, over h:
  * what bodies bring along when links turn. `back`: room for the trees as they were; the world is moved there
  * and put back. Bodies that are alone are left out. */
@@ -84,10 +93,17 @@ typedef struct ss_link_law {
     double resistance[SS_LINK_COORDINATES][SS_LINK_COORDINATES];
     double push[SS_LINK_COORDINATES];
 } ss_link_law;
-/* Rates after a step without constraints and contacts, and the velocities of the frame's bodies: by
- * articulated bodies, in a time that is linear in the number of links. */
-bool ss_trees_solve(const ss_trees *trees, const int *place, const ss_frame *frame, const ss_link_law *laws,
-                    double *rate, double (*velocity)[6], ss_error *err);
+/* Adds a row J v + C x + c = 0 (`block`: its part of J for the link's body): (J T)'(J T)/C to the resistance,
+ * and -(J T)'(J T v + c)/C to the push. */
+void ss_link_add_law(const ss_link *link, const double block[6], double C, double c, ss_link_law *law);
+/* Mass, inertia and force of a link, in the world and about its centre. */
+typedef struct ss_link_load {
+    double mass, inertia[9], force[6];
+} ss_link_load;
+/* Rates after a step of h (s) without constraints and contacts, and by how much the velocities of the links
+ * change: by articulated bodies, in a time that is linear in the number of links. */
+bool ss_trees_solve(const ss_trees *trees, double h, const ss_link_load *loads, const ss_link_law *laws,
+                    ss_arena *scratch, double *rate, double (*change)[6], ss_error *err);
 /* Links with all they know, into memory that is used again. */
 bool ss_trees_copy(const ss_trees *from, ss_trees *to, ss_error *err);
 

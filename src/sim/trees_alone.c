@@ -1,0 +1,151 @@
+/* Steps of trees that touch nothing: from the world to its next state without frame, problem and answer,
+ * which are made from the state before the step when someone looks at them. Whatever is unusual, a limit
+ * within reach, a number that is not finite, leaves the step to the ordinary way, which gives the same
+ * numbers bit for bit. */
+#include "sim/state.h"
+
+#include "base/memory.h"
+
+#include "model/joint_rows.h"
+#include "model/world.h"
+
+#include <math.h>
+
+/* User functions would see the frame or change what it is made from; the state before a step of several
+ * pieces is that of the first. */
+static bool may_be_alone(const ss_sim *sim)
+{
+    bool calls = false;
+    for (int stage = 0; stage < SS_STAGE_COUNT; stage++) calls |= sim->calls[stage].count > 0;
+    if (sim->options.coordinates != SS_MINIMAL || calls || sim->dynamics || sim->options.substeps > 1 ||
+        sim->options.peg != SS_PEG_OFF || sim->contacts.count > 0)
+        return false;
+    for (int b = 0; b < ss_world_body_count(sim->world); b++)
+        if (ss_world_body(sim->world, b)->kind == SS_KINEMATIC) return false;
+    return true;
+}
+
+/* Laws of the joints, and the user's forces along their coordinates. False if a joint is more than a
+ * tree's. */
+static bool add_joints(const ss_sim *sim, ss_link_law *laws, ss_link_load *loads, int *rows)
+{
+    ss_joint_equation row[SS_JOINT_EQUATIONS_MOST];
+    for (int j = 0; j < ss_world_joint_count(sim->world); j++) {
+        const ss_joint *joint = ss_world_joint(sim->world, j);
+        int l = sim->trees.of_joint[j];
+        if (l < 0 && ss_joint_is_active(sim->world, joint)) return false;
+        if (l < 0) continue;
+        const ss_link *link = &sim->trees.link[l];
+        int count = ss_joint_law_rows(sim->world, j, sim->h, row);
+        for (int i = 0; i < count; i++) {
+            if (ss_sim_implied_by_trees(sim, j, &row[i]) != SS_IMPLIED_BY_MASS) return false;
+            ss_link_add_law(link, row[i].jacobian + 6 * link->side, row[i].regularization,
+                            row[i].time_derivative, &laws[l]);
+        }
+        *rows += count + ss_joint_equation_count(joint);
+        if (joint->law[0].force == 0.0 && joint->law[1].force == 0.0) continue;
+        double wrench[SS_JOINT_BODIES][6] = {{0}};
+        ss_joint_user_force(sim->world, j, wrench);
+        for (int k = 0; k < 2; k++) {
+            int body = k ? joint->b : joint->a, of = body == SS_WORLD ? -1 : sim->trees.of_body[body];
+            for (int i = 0; of >= 0 && i < 6; i++) loads[of].force[i] += wrench[k][i];
+        }
+    }
+    return true;
+}
+
+bool ss_sim_solve_trees_alone(ss_sim *sim, bool *solved, ss_error *err)
+{
+    *solved = sim->trees_are_found = false;
+    if (!may_be_alone(sim)) return true;
+    double start = ss_clock_seconds();
+    if (!ss_sim_find_trees(sim, err)) return false;
+    const ss_trees *trees = &sim->trees;
+    size_t count = (size_t)trees->count;
+    ss_link_load *loads = ss_arena_take_unset(sim->memory, count, sizeof *loads, "loads of links");
+    ss_link_law *laws = ss_arena_take_unset(sim->memory, count, sizeof *laws, "laws of links");
+    sim->change = ss_arena_take_unset(sim->memory, count, sizeof *sim->change, "changes of links");
+    if (trees->coordinates > sim->rate_room) {
+        ss_release(sim->rates);
+        sim->rates = ss_allocate((size_t)trees->coordinates, sizeof *sim->rates);
+        sim->rate_room = sim->rates ? trees->coordinates : 0;
+    }
+    if (!loads || !laws || !sim->change || trees->coordinates > sim->rate_room)
+        return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for %d links", trees->count);
+
+    double sum = 0.0; // 0 times what is not finite is not a number
+    bool usual = trees->coordinates > 0;
+    for (int l = 0; usual && l < trees->count; l++) {
+        const ss_body *body = ss_world_body(sim->world, trees->link[l].body);
+        ss_link_load *load = &loads[l];
+        ss_mat3 rotation = ss_quat_to_matrix(ss_quat_load(body->quaternion));
+        load->mass = body->mass;
+        ss_mat3_store(ss_mat3_rotate_tensor(rotation, ss_mat3_load(body->inertia)), load->inertia);
+        ss_sim_link_force(sim, body, &trees->link[l], load->inertia, load->force);
+        for (int i = 0; i < 3; i++) sum += 0.0 * body->position[i];
+        for (int i = 0; i < 9; i++) sum += 0.0 * load->inertia[i];
+        usual = !trees->link[l].alone && body->mass > 0.0;
+        for (int i = 0; i < trees->link[l].count; i++) {
+            laws[l].push[i] = 0.0;
+            for (int k = 0; k < trees->link[l].count; k++) laws[l].resistance[i][k] = 0.0;
+        }
+    }
+    int rows = 0;
+    usual = usual && add_joints(sim, laws, loads, &rows);
+    for (int l = 0; usual && l < trees->count; l++)
+        for (int i = 0; i < 6; i++) sum += 0.0 * loads[l].force[i];
+    double assembled = ss_clock_seconds();
+    usual = usual && sum == 0.0 &&
+            ss_trees_solve(trees, sim->h, loads, laws, sim->memory, sim->rates, sim->change, NULL);
+    for (int l = 0; usual && l < trees->count; l++) {
+        const double *before = ss_world_body(sim->world, trees->link[l].body)->velocity;
+        double *velocity = sim->change[l];
+        for (int i = 0; i < 6; i++) velocity[i] += before[i];
+        usual = !ss_sim_is_too_fast(sim, velocity);
+    }
+    sim->trees_are_found = !usual;
+    if (!usual) return true;
+
+    *solved = sim->frame_waits = true;
+    sim->frame_time = sim->time;
+    sim->warm.contact_count = sim->warm.row_count = 0; // nothing to start from
+    sim->report.rows = rows;
+    sim->report.assembly += assembled - start;
+    sim->report.solve += ss_clock_seconds() - assembled;
+    return true;
+}
+
+bool ss_sim_move_trees(ss_sim *sim, ss_error *err)
+{
+    for (int l = 0; l < sim->trees.count; l++) {
+        ss_body *body = ss_world_body(sim->world, sim->trees.link[l].body);
+        memcpy(body->velocity, sim->change[l], sizeof body->velocity);
+    }
+    ss_trees_move(&sim->trees, sim->world, sim->h);
+    return ss_sim_end_move(sim, &sim->trees, err);
+}
+
+void ss_sim_make_waiting_frame(ss_sim *sim)
+{
+    sim->frame_waits = false;
+    ss_frame_destroy(sim->frame);
+    sim->frame = NULL;
+    sim->answer = NULL;
+
+    /* The world goes back to the state before the step, and then returns. If something was added to it since,
+     * the state does not fit any more, and there is no frame. */
+    ss_byte_stream now = {0};
+    ss_sim_exchange_world(sim, &now);
+    if (!now.failed && now.size == sim->backup.size) {
+        double time = sim->time;
+        sim->backup.at = 0;
+        sim->backup.reading = now.reading = true;
+        ss_sim_exchange_world(sim, &sim->backup);
+        sim->time = sim->frame_time;
+        sim->is_solved_by_trees = ss_sim_build_frame(sim, NULL) && ss_sim_fill_coordinates(sim, NULL);
+        if (sim->is_solved_by_trees) ss_sim_choose_gap_term(sim);
+        sim->time = time;
+        ss_sim_exchange_world(sim, &now);
+    }
+    ss_byte_stream_free(&now);
+}
