@@ -252,16 +252,20 @@ static bool read_friction(ss_bpmd_stored *stored, const ss_field *field, const c
         ss_h5_array_free(&array);
         return true;
     }
+
+    /* Files of other programs may have one, two or three columns; ours have what the table says. */
     uint64_t width = array.count / shape.items;
     bool usual = width >= 1 && width <= 3 && !ss_bpmd_is_exact(stored);
     if (usual) {
         shape.width = shape.columns = (int)width;
         shape.square_transposed = squares_are_transposed(stored, shape.items, shape.width, shape.columns);
     }
+
     ss_bpmd_turn turn;
     bool good = ss_bpmd_order(group, name, &shape, &array, &turn, err) && enable(stored, field, err);
     if (good) note_turn(stored, field, name, turn);
     if (good) *columns = shape.width;
+
     for (uint64_t c = 0; good && c < shape.items; c++) {
         const double *row = array.values + c * (uint64_t)shape.width;
         (*friction)[c][0] = row[0];

@@ -31,10 +31,12 @@ static bool choose_order(const ss_bpmd_stored *stored, ss_dialect dialect, ss_bl
             "\"%s\"",
             stored->file->name, stored->constraints.group.path, stored->block_order,
             ss_bpmd_order_name(true, false), ss_bpmd_order_name(false, true), ss_bpmd_order_name(true, true));
+
     if (stored->family == SS_FAMILY_OURS || stored->file->options.dialect == SS_DIALECT_CANONICAL)
         return true;
     *order = ss_bpmd_block_order(stored->frame, how);
     if (*order != SS_BLOCKS_UNKNOWN) return true;
+
     *how = "the convention of Gazebo's writer";
     if (dialect == SS_DIALECT_GAZEBO) *order = SS_BLOCKS_REVERSED;
     return true;
@@ -95,20 +97,14 @@ static void repair_bounds(ss_bpmd_stored *stored)
 
 typedef enum row_kind { BILATERAL, LIMIT, MOTOR } row_kind;
 
-static row_kind kind_of(const double bounds[2])
-{
-    bool lower = bounds[0] != -INFINITY, upper = bounds[1] != INFINITY;
-    if (lower != upper) return LIMIT;
-    return lower ? MOTOR : BILATERAL;
-}
-
 static void repair_violations(ss_bpmd_stored *stored)
 {
     ss_constraints *joints = &stored->frame->constraints;
     int count[3] = {0};
     for (int i = 0; i < joints->row_count; i++) {
         double right_side = joints->violation[i]; // 0 - x instead of -x: no negative zeros
-        row_kind kind = kind_of(joints->bounds[i]);
+        bool lower = joints->bounds[i][0] != -INFINITY, upper = joints->bounds[i][1] != INFINITY;
+        row_kind kind = lower != upper ? LIMIT : lower ? MOTOR : BILATERAL;
         count[kind]++;
         if (kind == BILATERAL) joints->violation[i] = 0.0 - right_side / steps_per_second;
         if (kind == LIMIT) joints->violation[i] = 0.0 - right_side / (steps_per_second * default_stop_erp);

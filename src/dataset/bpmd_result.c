@@ -128,6 +128,7 @@ static bool read_selection(const ss_bpmd_place *solver, const ss_frame *sizes, s
         if (parts[i].values && ss_bpmd_has(solver, parts[i].name) &&
             !read_part(solver, &parts[i], sizes->h, err))
             return false;
+
     if (!ss_bpmd_has(solver, "selection")) return true;
     double *values;
     ss_bpmd_shape shape = {(uint64_t)answer->groups, 1, 1, false, "groups"};
@@ -294,6 +295,7 @@ bool ss_bpmd_result(ss_bpmd *file, int frame, int index, ss_stored_result *resul
     ss_h5_group group = {.id = -1};
     ss_bpmd_stored stored;
     ss_bpmd_place solver = {0};
+
     ss_h5_enter(&session);
     bool good = check_index(file, frame, err) && ss_bpmd_stored_open(file, frame, &stored, err);
     if (good) {
@@ -311,6 +313,7 @@ bool ss_bpmd_result(ss_bpmd *file, int frame, int index, ss_stored_result *resul
         ss_bpmd_leave(&solver);
         ss_bpmd_stored_close(&stored);
     }
+
     ss_h5_leave(&session);
     if (!good) ss_stored_result_free(result);
     return good;

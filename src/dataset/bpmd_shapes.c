@@ -248,6 +248,7 @@ static bool read_group(const ss_bpmd_place *place, ss_shapes *shapes, ss_finding
                 check_turns(place, (const double(*)[4])c.quaternion, c.count, err) &&
                 read_meshes(&c, shapes, err) && read_heights(&c, shapes, err) &&
                 fill_shapes(&c, shapes, findings, err);
+
     ss_release(c.kind);
     ss_release(c.id);
     ss_release(c.scenery);

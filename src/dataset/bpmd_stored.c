@@ -94,6 +94,7 @@ bool ss_bpmd_stored_open(ss_bpmd *file, int frame, ss_bpmd_stored *stored, ss_er
                 ss_bpmd_enter_member(&stored->generalized, "map", &stored->map, err) &&
                 ss_bpmd_enter_member(&stored->generalized, "mass", &stored->mass, err) &&
                 ss_bpmd_enter_member(&stored->place, "settings", &stored->settings, err);
+
     if (good) {
         ss_bpmd_tighten(&stored->bodies, file->limits.max_bodies, 9);
         ss_bpmd_tighten(&stored->constraints, file->limits.max_rows, 12);
@@ -102,6 +103,8 @@ bool ss_bpmd_stored_open(ss_bpmd *file, int frame, ss_bpmd_stored *stored, ss_er
         ss_bpmd_tighten(&stored->generalized, file->limits.max_rows, 2);
         ss_bpmd_tighten(&stored->map, file->limits.max_rows, 12);
         ss_bpmd_tighten(&stored->mass, file->limits.max_rows, 12);
+
+        /* Names alone, before anything is read: who wrote it, and what goes with that. */
         stored->family = choose_family(stored);
         stored->old_rpisim = stored->family == SS_FAMILY_RPISIM && !ss_bpmd_has(&stored->bodies, "inertia");
         if (stored->constraints.exists)

@@ -266,18 +266,22 @@ ss_frame ss_capture_view(const ss_capture *c)
     ss_constraints *joints = &view.constraints;
     ss_contacts *contacts = &view.contacts;
     int rows = joints->row_count, count = contacts->count;
+
+    /* Optional arrays that say nothing are left out. */
     if (!any(joints->regularization, rows)) joints->regularization = NULL;
     bool coupled = false, speeds = false;
     for (int r = 0; r < rows; r++) coupled |= joints->friction_row[r] >= 0;
     for (int j = 0; j < joints->count; j++) speeds |= !joints->holonomic[j];
     if (!coupled) joints->friction = NULL, joints->friction_row = NULL;
     if (!speeds) joints->holonomic = NULL;
+
     if (count == 0 || !c->has_arms) contacts->lever_arm = NULL;
     if (c->plain.used && c->plain.only) {
         contacts->tangent = contacts->surface_velocity = NULL;
         contacts->restitution = contacts->compliance = contacts->mu_rolling = NULL;
         return view;
     }
+
     if (count == 0 || !any(contacts->tangent[0], 3 * count)) contacts->tangent = NULL;
     if (!any(contacts->restitution, count)) contacts->restitution = NULL;
     if (!any(contacts->compliance, count)) contacts->compliance = NULL;

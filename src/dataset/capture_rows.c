@@ -196,6 +196,7 @@ static bool add_joint(shaping *s)
     if (from.rows < 1 || (size_t)from.rows > s->left / sizeof(ss_rows_joint_row)) return false;
     ss_capture *c = s->capture;
     if (ss_capture_joint(c, from.a, from.b, from.rows) < 0) return false;
+
     ss_constraints *joints = &c->frame.constraints;
     double h = c->frame.h, erp = s->head->joint_gamma;
     for (int r = joints->row_count - from.rows; r < joints->row_count; r++) {
@@ -204,10 +205,12 @@ static bool add_joint(shaping *s)
         if (!take(s, &row, sizeof row)) return false;
         widen(row.jacobian, 12, J);
         put_row(s, r, J, from.a, from.b, row.D, row.cfm, row.impulse);
+
         double lo = bound(row.lower, h), hi = bound(row.upper, h),
                offset = offset_of(s, J, from.a, from.b, row.rhs, row.D);
         joints->bounds[r][0] = lo;
         joints->bounds[r][1] = hi;
+
         // An equation or a stop corrects an error; a motor has a speed, and so has a stop that is not
         // reached.
         bool driven = isfinite(lo) && isfinite(hi);
@@ -325,10 +328,13 @@ bool ss_capture_from_rows(const char *bytes, size_t length, ss_capture *c, ss_ro
     c->iterations = (int)head.iterations;
     memcpy(c->solver, head.solver, sizeof c->solver);
     c->solver[sizeof c->solver - 1] = '\0';
+
+    /* The rules by which the engine's step is one of ours. */
     snprintf(c->formulation, sizeof c->formulation, "box");
     snprintf(c->with, sizeof c->with,
              "tangents=frame gap_term=stabilised gamma=%.9g joint_term=stabilised joint_gamma=%.9g",
              head.gamma, head.joint_gamma);
+
     bool good = true;
     while (good && s.left > 0) {
         int32_t kind = 0;

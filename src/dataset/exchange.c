@@ -156,6 +156,7 @@ static bool write_gams_mcp(const char *path, ss_problem *problem, ss_error *err)
     put_gams_head(&text, "mixed complementarity problem", size);
     ss_text_append(&text, "Parameter A(i,j) /\n");
     put_matrix(&text, problem, put_gams);
+
     const char *const lists[] = {"/;\nParameter q(i) /\n", "/;\nParameter lower(i) /\n",
                                  "/;\nParameter upper(i) /\n"};
     for (int n = 0; n < 3; n++) {
@@ -166,6 +167,7 @@ static bool write_gams_mcp(const char *path, ss_problem *problem, ss_error *err)
             if (isfinite(numbers[n]) && !(n == 0 && numbers[0] == 0)) put_gams_value(&text, i, numbers[n]);
         }
     }
+
     // zero is what GAMS takes for absent, so sets say which bounds there are
     const char *const sets[] = {"/;\nSet bounded_below(i) /\n", "/;\nSet bounded_above(i) /\n"};
     for (int n = 0; n < 2; n++) {
@@ -176,6 +178,7 @@ static bool write_gams_mcp(const char *path, ss_problem *problem, ss_error *err)
             if (isfinite(numbers[n + 1])) ss_text_appendf(&text, "  x%d\n", i + 1);
         }
     }
+
     ss_text_append(&text, "/;\n"
                           "Variable z(i);\n"
                           "Equation F(i);\n"
@@ -218,6 +221,7 @@ static bool write_gams_qcp(const char *path, ss_problem *problem, ss_error *err)
     if (!check_convex(problem, path, err)) return false;
     ss_text text = {0}, below = {0}, above = {0}, normal = {0}, tangent = {0}, mu = {0};
     put_gams_head(&text, "convex problem on second-order cones", problem->size);
+
     ss_text_append(&text, "Parameter A(i,j) /\n");
     for (int column = 0; column < problem->size; column++)
         for (int at = problem->A->start[column]; at < problem->A->start[column + 1]; at++)
@@ -225,6 +229,8 @@ static bool write_gams_qcp(const char *path, ss_problem *problem, ss_error *err)
     ss_text_append(&text, "/;\nParameter q(i) /\n");
     for (int i = 0; i < problem->size; i++)
         if (problem->b[i] != 0) put_gams_value(&text, i, problem->b[i]);
+
+    /* Boxes have bounds; a cone has a normal that is not negative, and a disc or two of tangents. */
     int cones = 0;
     for (int k = 0; k < problem->block_count; k++) {
         const ss_block *block = &problem->blocks[k];
@@ -246,12 +252,15 @@ static bool write_gams_qcp(const char *path, ss_problem *problem, ss_error *err)
             ss_text_append(&mu, "\n");
         }
     }
+
     ss_text_appendf(&text,
                     "/;\nParameter lower(i) /\n%s/;\nParameter upper(i) /\n%s/;\n"
                     "Set c / c1*c%d /;\n"
                     "Set normal_of(c,i) /\n%s/;\nSet tangents_of(c,i) /\n%s/;\nParameter mu(c) /\n%s/;\n",
                     ss_text_get(&below), ss_text_get(&above), cones > 0 ? cones : 1, ss_text_get(&normal),
                     ss_text_get(&tangent), ss_text_get(&mu));
+
+    /* Zero is what GAMS takes for absent, so sets say which bounds there are. */
     ss_text_append(&text, "Set bounded_below(i), bounded_above(i);\n");
     for (int n = 0; n < 2; n++) {
         const char *name = n ? "bounded_above" : "bounded_below";
@@ -265,6 +274,7 @@ static bool write_gams_qcp(const char *path, ss_problem *problem, ss_error *err)
             }
         }
     }
+
     ss_text_append(&text,
                    "Variable x(i), cost;\n"
                    "Equation objective, disc(c);\n"
@@ -276,6 +286,7 @@ static bool write_gams_qcp(const char *path, ss_problem *problem, ss_error *err)
                    "Model contact / all /;\n"
                    "Solve contact using qcp minimizing cost;\n"
                    "Display x.l;\n");
+
     text.out_of_memory |= below.out_of_memory || above.out_of_memory || normal.out_of_memory ||
                           tangent.out_of_memory || mu.out_of_memory;
     ss_text *parts[] = {&below, &above, &normal, &tangent, &mu};

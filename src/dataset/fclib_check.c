@@ -41,12 +41,14 @@ static void look_at_solution(const ss_fclib *problem, ss_findings *findings)
         ss_findings_add(findings, SS_FINDING_WARNING, "/solution", "cannot be checked: %s", error.message);
         return;
     }
+
     bool zero = is_zero(point->r, ss_fclib_extent(cone, 'm')); // a solver that found this found it exactly
     if (!(residual.natural_map <= (zero ? 1e-8 : SOLVED)))
         ss_findings_add(findings, SS_FINDING_WARNING, "/solution/r",
                         "%sit does not solve the problem: relative natural map %.3g (worst contact %d)",
                         zero ? "stored r is identically zero; " : "", residual.natural_map,
                         residual.worst_contact);
+
     if (!(residual.bilateral <= SOLVED))
         ss_findings_add(findings, SS_FINDING_WARNING, "/solution/l",
                         "the equations are violated by %.3g, relative", residual.bilateral);

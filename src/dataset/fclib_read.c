@@ -441,17 +441,6 @@ static bool check_links(const ss_h5_group *group, ss_error *err)
     return ss_h5_each(group, accept, NULL, err);
 }
 
-static bool read_problem(reader *read, ss_error *err)
-{
-    if (!check_links(read->root, err)) return false;
-    if (!ss_h5_enter_group(read->root, ss_fclib_group_name(read->kind), &read->group, err)) return false;
-    if (!check_links(&read->group, err)) return false;
-    if (!create_cone(read, err) || !ss_h5_enter_group(&read->group, "vectors", &read->vectors, err))
-        return false;
-    return read_parts(read, err) && check_problem(read, err) && read_info(read, err) &&
-           read_points(read, err);
-}
-
 ss_fclib *ss_fclib_read_root(const ss_h5_group *root, ss_fclib_kind kind, const ss_limits *limits,
                              ss_findings *findings, ss_error *err)
 {
@@ -467,7 +456,12 @@ ss_fclib *ss_fclib_read_root(const ss_h5_group *root, ss_fclib_kind kind, const 
         ss_fail(err, SS_ERROR_RESOURCES, "%s: out of memory", root->file);
         return NULL;
     }
-    bool good = read_problem(&read, err);
+
+    bool good = check_links(root, err) &&
+                ss_h5_enter_group(root, ss_fclib_group_name(kind), &read.group, err) &&
+                check_links(&read.group, err) && create_cone(&read, err) &&
+                ss_h5_enter_group(&read.group, "vectors", &read.vectors, err) && read_parts(&read, err) &&
+                check_problem(&read, err) && read_info(&read, err) && read_points(&read, err);
     ss_h5_leave_group(&read.vectors);
     ss_h5_leave_group(&read.group);
     if (good) return read.problem;

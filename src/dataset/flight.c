@@ -138,6 +138,7 @@ static bool judge_result(ss_flight *flight, const ss_stored_result *result, ss_e
                      "new velocities");
         judge_finite(flight, answer->normal_impulse, (size_t)answer->contacts, "normal impulses");
     }
+
     bool missing = false;
     for (int i = 0; i < flight->trip_count; i++) {
         int metric = flight->trip[i].quantity - TRIP_METRIC;
@@ -150,9 +151,11 @@ static bool judge_result(ss_flight *flight, const ss_stored_result *result, ss_e
         }
         missing |= !found;
     }
+
     // an answer with numbers that are not finite has tripped, or cannot be judged
     if (!missing || result->measure_count > 0 || flight->reason[0] || !ss_answer_is_complete(answer))
         return true;
+
     ss_step_options step;
     ss_metric_value *values = ss_allocate((size_t)ss_metric_count(), sizeof *values);
     bool good =
@@ -273,15 +276,18 @@ bool ss_flight_end_step(ss_flight *flight, bool *due, ss_error *err)
         flight->signals_seen = signals_received;
         if (!flight->reason[0]) snprintf(flight->reason, sizeof flight->reason, "signal");
     }
+
     // a cause that lasts trips once, until the ring is full of later steps
     bool trips = flight->reason[0] && flight->steps_to_rest == 0 && flight->steps_to_dump < 0 &&
                  flight->trips < flight->most_trips;
     if (trips) ss_packet_add_note(&flight->step, flight->reason);
     flight->reason[0] = '\0';
+
     if (flight->steps_to_rest > 0) flight->steps_to_rest--;
     if (flight->step.out_of_memory)
         return ss_fail(err, SS_ERROR_RESOURCES, "flight recorder: out of memory for a step");
     if (!ss_ring_push(&flight->ring, flight->step.bytes, flight->step.size, err)) return false;
+
     if (trips) {
         flight->trips++;
         flight->steps_to_dump = flight->after;

@@ -385,9 +385,11 @@ static bool get_extent(const ss_h5_group *group, const char *name, open_dataset 
     int rank = class == H5S_SIMPLE || class == H5S_SCALAR ? H5Sget_simple_extent_ndims(space) : -1;
     if (rank > 0 && rank <= 8) H5Sget_simple_extent_dims(space, extent, NULL);
     if (space >= 0) H5Sclose(space);
+
     if (class == H5S_NULL) rank = 1, extent[0] = 0; // MATLAB and h5py write empty arrays like this
     if (rank < 0) return FAIL(group, name, "its shape is damaged");
     if (rank > 8) return FAIL(group, name, "has %d dimensions", rank);
+
     dataset->rank = rank;
     double bytes = (double)item;
     dataset->count = 1;
@@ -649,6 +651,7 @@ bool ss_h5_read_bytes(const ss_h5_group *group, const char *name, uint8_t **byte
     }
     if (good && dataset.rank != rank)
         good = FAIL(group, name, "has %d dimensions, needs %d", dataset.rank, rank);
+
     if (good) {
         *bytes = ss_allocate(dataset.count, 1);
         good = *bytes != NULL || out_of_memory(group, name, err);
@@ -657,6 +660,7 @@ bool ss_h5_read_bytes(const ss_h5_group *group, const char *name, uint8_t **byte
         H5Dread(dataset.id, H5T_NATIVE_UINT8, H5S_ALL, H5S_ALL, H5P_DEFAULT, *bytes) < 0) {
         good = FAIL(group, name, "its data cannot be read");
     }
+
     for (int i = 0; good && i < rank; i++) extent[i] = dataset.extent[i];
     if (!good) {
         ss_release(*bytes);

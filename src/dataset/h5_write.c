@@ -280,7 +280,9 @@ bool ss_h5_output_open(const char *target, bool copy_existing, double max_bytes,
 {
     *output = (ss_h5_output){.file_id = -1, .root = {.id = -1}};
     output->appends = copy_existing;
+
     bool good = make_temporary(target, copy_existing, output, err);
+
     if (good) {
         bool copied = output->is_copy;
         hid_t access = output_access(output->disk);
@@ -292,6 +294,7 @@ bool ss_h5_output_open(const char *target, bool copy_existing, double max_bytes,
                ss_fail(err, copied ? SS_ERROR_INPUT : SS_ERROR_RESOURCES, "%s: %s", target,
                        copied ? "not an HDF5 file, cannot append to it" : "cannot be created");
     }
+
     if (good) {
         output->root = (ss_h5_group){.id = H5Gopen2(output->file_id, "/", H5P_DEFAULT),
                                      .file = output->target,
@@ -300,6 +303,7 @@ bool ss_h5_output_open(const char *target, bool copy_existing, double max_bytes,
         good =
             output->root.id >= 0 || ss_fail(err, SS_ERROR_INPUT, "%s: damaged, cannot append to it", target);
     }
+
     if (!good) ss_h5_output_discard(output);
     return good;
 }
@@ -340,10 +344,13 @@ bool ss_h5_output_commit(ss_h5_output *output, ss_error *err)
     output->root.id = -1;
     if (!good) ss_fail(err, SS_ERROR_RESOURCES, "%s: cannot be completed", output->target);
     if (good && output->sealed) ss_h5_disk_seal(output->disk);
+
     good = good && ss_h5_output_check(output, err);
     good = good &&
            (fsync(output->disk->descriptor) == 0 || fail_system(output->target, "cannot be written", err)) &&
            give_name(output, err);
+
+    /* What was appended to must still be what the target is. */
     if (good && output->appends && !target_is_unchanged(output)) {
         ss_fail(err, SS_ERROR_RESOURCES,
                 "%s: was changed by another process in the meantime; the additions are in %s", output->target,
@@ -351,6 +358,7 @@ bool ss_h5_output_commit(ss_h5_output *output, ss_error *err)
         forget_output(output);
         return false;
     }
+
     if (good && rename(output->temporary, output->target) != 0)
         good = fail_system(output->target, "cannot be written", err);
     if (good) {
@@ -426,6 +434,7 @@ bool ss_h5_partial_mend(const char *path, int *descriptor, ss_error *err)
     if (!good)
         ss_fail(err, SS_ERROR_INPUT, "%s: is still being written, by process %ld", path,
                 ss_h5_partial_process(path, NULL));
+
     good = good && (ss_h5_disk_mend(*descriptor) || fail_system(path, "cannot be completed", err));
     if (good) {
         // cuts off what was written after the last seal, and forgets that the file was open for writing
@@ -443,6 +452,7 @@ bool ss_h5_partial_mend(const char *path, int *descriptor, ss_error *err)
         if (good && disk.trouble) good = fail_system(path, "cannot be completed", err);
         good = good && (fsync(*descriptor) == 0 || fail_system(path, "cannot be completed", err));
     }
+
     if (good) return true;
     close(*descriptor);
     *descriptor = -1;

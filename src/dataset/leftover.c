@@ -50,6 +50,8 @@ bool ss_leftovers_find(const char *path, ss_leftovers *leftovers, ss_error *err)
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
     size_t before = (size_t)(name - path), wanted = strlen(name);
     bool good = true;
+
+    /* A leftover itself, or the file whose leftovers lie beside it. */
     if (ss_h5_partial_process(name, NULL)) {
         good = add(leftovers, &room, path, before, name);
     } else {
@@ -69,6 +71,7 @@ bool ss_leftovers_find(const char *path, ss_leftovers *leftovers, ss_error *err)
         }
         if (stream) closedir(stream);
     }
+
     if (good && leftovers->count > 1)
         qsort(leftovers->paths, (size_t)leftovers->count, sizeof *leftovers->paths, by_name);
     if (!good) ss_leftovers_free(leftovers);
@@ -132,6 +135,7 @@ static bool add_ring(const char *leftover, ss_error *err)
 {
     char *path = ss_h5_ring_of(leftover);
     if (!path) return ss_fail(err, SS_ERROR_RESOURCES, "%s: out of memory", leftover);
+
     ss_ring ring = {0};
     bool good = true;
     if (access(path, F_OK) == 0) {
@@ -147,6 +151,7 @@ static bool add_ring(const char *leftover, ss_error *err)
             else
                 ss_writer_discard(writer);
         }
+
         ss_ring_free(&ring);
         if (good) good = unlink(path) == 0 || ss_fail(err, SS_ERROR_RESOURCES, "%s: cannot be removed", path);
     }

@@ -143,11 +143,13 @@ void ss_packet_add_result(ss_packet *packet, const ss_stored_result *result)
     put_real(packet, result->error);
     put_real(packet, result->seconds);
     put_array(packet, result->errors, (size_t)result->error_count, sizeof(double));
+
     put_word(packet, (uint64_t)result->measure_count);
     for (int m = 0; m < result->measure_count; m++) {
         put_text(packet, result->measures[m].name);
         put_array(packet, result->measures[m].values, (size_t)result->measures[m].count, sizeof(double));
     }
+
     put_word(packet, result->answer ? 1 : 0);
     if (result->answer) {
         ss_answer answer = *result->answer;
@@ -248,6 +250,7 @@ static ss_frame *get_frame(reading *r)
     double h = get_real(r), time = get_real(r);
     int count[FRAME_COUNTS];
     for (int i = 0; i < FRAME_COUNTS; i++) count[i] = get_count(r);
+
     ss_frame *frame = r->bad ? NULL : ss_frame_create(count[0], count[1], count[2], count[3], NULL);
     r->out_of_memory |= !r->bad && !frame;
     if (frame && count[4] + count[5] > 0 && !ss_frame_add_alternatives(frame, count[4], count[5], NULL))
@@ -256,6 +259,8 @@ static ss_frame *get_frame(reading *r)
     if (frame && count[8] > 0 &&
         !ss_frame_add_generalized(frame, count[7], count[8], count[9], count[10], NULL))
         r->out_of_memory = true;
+
+    /* Arrays are in the order of the field table, each with its size before it. */
     for (int f = 0; frame && !r->bad && !r->out_of_memory && f < ss_field_count; f++) {
         const ss_field *field = &ss_fields[f];
         char path[64];
@@ -268,6 +273,7 @@ static ss_frame *get_frame(reading *r)
         if (!ss_field_data(field, frame) && !ss_frame_enable(frame, path, NULL)) r->out_of_memory = true;
         if (!r->bad && !r->out_of_memory) get(r, ss_field_data(field, frame), bytes);
     }
+
     if (frame) {
         frame->h = h;
         frame->time = time;
@@ -304,6 +310,7 @@ static ss_stored_result *get_result(reading *r, const ss_frame *frame)
     result->seconds = get_real(r);
     result->errors = get_array(r, &bytes);
     result->error_count = (int)(bytes / sizeof(double));
+
     int measures = get_count(r);
     result->measures = ss_allocate((size_t)measures, sizeof *result->measures);
     r->out_of_memory |= !result->measures;
@@ -313,6 +320,8 @@ static ss_stored_result *get_result(reading *r, const ss_frame *frame)
         measure->values = get_array(r, &bytes);
         measure->count = (int)(bytes / sizeof(double));
     }
+
+    /* The answer, which is as large as the frame before it. */
     if (get_word(r) != 1 || r->bad) return result;
     result->answer = ss_allocate(1, sizeof *result->answer);
     r->out_of_memory |= !result->answer;
@@ -325,6 +334,7 @@ static ss_stored_result *get_result(reading *r, const ss_frame *frame)
     answer->groups = get_count(r);
     answer->subcontacts = get_count(r);
     r->bad |= answer->groups > frame->subcontacts.groups || answer->subcontacts > frame->subcontacts.count;
+
     answer_array list[ANSWER_ARRAYS];
     list_arrays(answer, list);
     for (int i = 0; !r->bad && i < ANSWER_ARRAYS; i++) {
@@ -345,6 +355,7 @@ bool ss_packet_next(const unsigned char *bytes, size_t size, size_t *at, const s
     reading r = {.at = bytes + *at, .left = size - *at};
     uint64_t kind = get_word(&r), length = get_word(&r);
     r.bad |= length > r.left;
+
     if (!r.bad) {
         r.left = (size_t)length;
         *at = (size_t)(r.at - bytes) + (size_t)length;
@@ -360,6 +371,7 @@ bool ss_packet_next(const unsigned char *bytes, size_t size, size_t *at, const s
         else
             r.bad = true;
     }
+
     if (!r.bad && !r.out_of_memory) return true;
     ss_packet_part_free(part);
     return r.out_of_memory ? ss_fail(err, SS_ERROR_RESOURCES, "flight recorder: out of memory for a step")

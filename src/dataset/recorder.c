@@ -592,24 +592,6 @@ static bool check(ss_recorder *recorder, const ss_frame *frame)
     return ok;
 }
 
-static bool write_all(ss_recorder *recorder, const ss_frame *frame, ss_error *err)
-{
-    ss_writer_hold(recorder->writer);
-    bool ok = ss_writer_frame(recorder->writer, frame, err) &&
-              ss_writer_scenery(recorder->writer, &recorder->scenery, err);
-    for (int r = 0; ok && r < recorder->result_count; r++) {
-        ss_stored_result result = {.solver = recorder->results[r].solver,
-                                   .formulation = recorder->formulation,
-                                   .with = recorder->with,
-                                   .answer = &recorder->results[r].answer,
-                                   .iterations = -1,
-                                   .error = NAN,
-                                   .seconds = NAN};
-        ok = ss_writer_result(recorder->writer, &result, err);
-    }
-    return ss_writer_let_go(recorder->writer, ok ? err : NULL) && ok;
-}
-
 bool ss_recorder_end(ss_recorder *recorder, ss_error *err)
 {
     /* The frame as it goes to the file: extras that no contact has are left out. */
@@ -624,12 +606,29 @@ bool ss_recorder_end(ss_recorder *recorder, ss_error *err)
     ss_error trouble = recorder->trouble;
     recorder->trouble = (ss_error){0};
     recorder->inside = false;
-    if (ok) return write_all(recorder, &view, err);
 
     /* A step that cannot be recorded is what a flight recorder is there for. */
-    char reason[200];
-    snprintf(reason, sizeof reason, "the next frame was rejected: %.160s", trouble.message);
-    if (trouble.code == SS_ERROR_INPUT && !ss_writer_trip(recorder->writer, reason, err)) return false;
-    return ss_fail(err, trouble.code, "%s: frame %d: %s", recorder->path, recorder->begun_count,
-                   trouble.message);
+    if (!ok) {
+        char reason[200];
+        snprintf(reason, sizeof reason, "the next frame was rejected: %.160s", trouble.message);
+        if (trouble.code == SS_ERROR_INPUT && !ss_writer_trip(recorder->writer, reason, err)) return false;
+        return ss_fail(err, trouble.code, "%s: frame %d: %s", recorder->path, recorder->begun_count,
+                       trouble.message);
+    }
+
+    /* Frame, scenery and results are one piece of work: nothing is sealed in between. */
+    ss_writer_hold(recorder->writer);
+    ok = ss_writer_frame(recorder->writer, &view, err) &&
+         ss_writer_scenery(recorder->writer, &recorder->scenery, err);
+    for (int r = 0; ok && r < recorder->result_count; r++) {
+        ss_stored_result result = {.solver = recorder->results[r].solver,
+                                   .formulation = recorder->formulation,
+                                   .with = recorder->with,
+                                   .answer = &recorder->results[r].answer,
+                                   .iterations = -1,
+                                   .error = NAN,
+                                   .seconds = NAN};
+        ok = ss_writer_result(recorder->writer, &result, err);
+    }
+    return ss_writer_let_go(recorder->writer, ok ? err : NULL) && ok;
 }

@@ -260,6 +260,8 @@ static void add_contacts(const ss_frame *frame, const ss_answer *answer, balance
                 to->known = false;
                 continue;
             }
+
+            /* An impulse pushes b and, in the opposite direction, a. */
             double sign = side == 0 ? -1.0 : 1.0;
             ss_vec3 r = ss_vec3_load(arm[side]), zero = {0.0, 0.0, 0.0};
             ss_vec3 push = ss_vec3_scale(answer->normal_impulse[c], ss_vec3_load(frame->contacts.normal[c]));
@@ -269,6 +271,7 @@ static void add_contacts(const ss_frame *frame, const ss_answer *answer, balance
                                  : zero;
             add_impulse(to, to->normal, sign, push, ss_vec3_cross(r, push));
             add_impulse(to, to->friction, sign, drag, ss_vec3_add(ss_vec3_cross(r, drag), moment));
+
             if (ss_frame_is_live(frame, pair[1 - side])) continue;
             ss_vec3 both = ss_vec3_add(push, drag);
             add_pair(to->world, sign, both, ss_vec3_add(ss_vec3_cross(r, both), moment));
@@ -302,6 +305,8 @@ static void add_joints(const ss_frame *frame, const ss_answer *answer, balance *
             pull_rows(frame, answer, row, row + joints->rows[k], side, pull);
             add_impulse(&balances[b], balances[b].joint, 1.0, ss_vec3_load(pull), ss_vec3_load(pull + 3));
         }
+
+    /* Blocks on a third body, row by row. */
     for (int k = 0; k < joints->further_count; k++) {
         int b = joints->further_body[k];
         if (!ss_frame_is_live(frame, b)) continue;
@@ -427,21 +432,6 @@ static bool one_joint_mends(const ss_frame *frame, const ss_answer *answer, int 
     return false;
 }
 
-static bool note_balance(ss_recording_check *check, const ss_frame *frame, const ss_answer *answer,
-                         const char *place, int number, int b, observation *o)
-{
-    suppose(check, frame, b, o);
-    if (answer && o->terms->touched && one_joint_mends(frame, answer, b, o)) o->mends |= 1U << JOINT_SIGN;
-    // all that it can tell
-    if (!answer) o->mends &= 1U << NO_GRAVITY | 1U << NO_GYRO | 1U << IMPULSE_AS_FORCE;
-    (answer ? check->stored : check->guessed)[o->mends]++;
-    bool good = true;
-    for (int m = 0; m < BALANCE_MISTAKES; m++)
-        if (o->mends & 1U << m) good &= rest_on(&check->of[m], number, place, frame->bodies.id[b]);
-    if (answer && !o->mends) good &= rest_on(&check->unexplained, number, place, frame->bodies.id[b]);
-    return good;
-}
-
 /* after: velocities of every body; answer NULL: they are those of the next frame, and impulses unknown. */
 static bool check_balances(ss_recording_check *check, const ss_frame *frame, const double (*after)[6],
                            const ss_answer *answer, const char *place, int number)
@@ -452,14 +442,26 @@ static bool check_balances(ss_recording_check *check, const ss_frame *frame, con
     for (int b = 0; b < count; b++) start_balance(frame, b, after[b], &balances[b]);
     add_contacts(frame, answer, balances);
     add_joints(frame, answer, balances);
+
     bool good = true;
     for (int b = 0; good && b < count; b++) {
         if (!ss_frame_is_live(frame, b) || !balances[b].known) continue;
         for (int half = 0; half < 2; half++) {
             observation o;
             check->balances += answer != NULL;
-            if (observe(&balances[b], half, &o))
-                good &= note_balance(check, frame, answer, place, number, b, &o);
+            if (!observe(&balances[b], half, &o)) continue;
+
+            /* Velocities of the next frame, without impulses, can tell about forces only. */
+            suppose(check, frame, b, &o);
+            if (answer && balances[b].touched && one_joint_mends(frame, answer, b, &o))
+                o.mends |= 1U << JOINT_SIGN;
+            if (!answer) o.mends &= 1U << NO_GRAVITY | 1U << NO_GYRO | 1U << IMPULSE_AS_FORCE;
+            (answer ? check->stored : check->guessed)[o.mends]++;
+
+            int32_t id = frame->bodies.id[b];
+            for (int m = 0; m < BALANCE_MISTAKES; m++)
+                if (o.mends & 1U << m) good &= rest_on(&check->of[m], number, place, id);
+            if (answer && !o.mends) good &= rest_on(&check->unexplained, number, place, id);
         }
     }
     ss_release(balances);
@@ -508,8 +510,10 @@ static bool check_gaps(ss_recording_check *check, const ss_stored_result *result
     if (!all_known(answer->velocity[0], 6 * answer->bodies) ||
         !all_known(answer->normal_impulse, answer->contacts))
         return true;
+
     double largest = 0.0;
     for (int c = 0; c < answer->contacts; c++) largest = fmax(largest, answer->normal_impulse[c]);
+
     bool good = true;
     for (int c = 0; good && c < answer->contacts; c++) {
         if (frame->contacts.restitution && frame->contacts.restitution[c] > 0.0) continue;
@@ -711,6 +715,7 @@ bool ss_recording_check_frame(ss_recording_check *check, const ss_frame *frame, 
         return false;
     }
     memcpy(name, place, size);
+
     if (check->before != check->first) ss_frame_destroy(check->before);
     ss_release(check->before_place);
     check->before = check->now;
@@ -720,6 +725,7 @@ bool ss_recording_check_frame(ss_recording_check *check, const ss_frame *frame, 
     check->place = name;
     check->now_judged = false;
     check->frames++;
+
     if (!check->first) check->first = copy;
     if (!check->before) return true;
     check->consecutive = is_next(check->before, check->now);

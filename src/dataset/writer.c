@@ -306,6 +306,7 @@ bool ss_writer_put_ring(ss_writer *writer, const ss_ring *ring, const char *last
             noted |= part.note != NULL;
             ss_packet_part_free(&part);
         }
+
         if (good && failure.code != SS_OK) good = ss_fail(err, failure.code, "%s", failure.message);
         if (good && frame && !noted && last_note && i == ring->count - 1)
             good = put_note(writer, last_note, err);

@@ -109,6 +109,7 @@ ss_frame *ss_frame_select(const ss_frame *frame, const int32_t *selection, const
     if (!ss_groups_make(frame, &groups, err)) return NULL;
     int contacts = frame->contacts.count,
         most = contacts + (groups.group_count ? frame->subcontacts.count : 0);
+
     for (int g = 0; selection && g < groups.group_count; g++) {
         int count = ss_groups_alternatives(&groups, g);
         if (selection[g] >= 0 && selection[g] < count) continue;
@@ -117,15 +118,19 @@ ss_frame *ss_frame_select(const ss_frame *frame, const int32_t *selection, const
         ss_groups_free(&groups);
         return NULL;
     }
+
+    /* Where each contact comes from, and the contact whose friction and bodies it has. */
     int *all = ss_allocate(2 * (size_t)most, sizeof *all), *like = all ? all + most : NULL;
     ss_frame *plain = NULL;
     bool good = all || ss_fail(err, SS_ERROR_RESOURCES, "frame: out of memory for %d contacts", most);
+
     if (good) {
         int count = choose(&groups, selection, promoted, all);
         for (int i = 0; i < count; i++) {
             int row = all[i] - contacts;
             like[i] = row < 0 ? all[i] : groups.contact[frame->subcontacts.group[row]];
         }
+
         plain = ss_frame_create(frame->bodies.count, frame->constraints.count, frame->constraints.row_count,
                                 count, err);
         if (plain) {
@@ -137,6 +142,7 @@ ss_frame *ss_frame_select(const ss_frame *frame, const int32_t *selection, const
         }
         good = plain && copy_fields(frame, like, plain, err);
     }
+
     if (good) {
         plain->h = frame->h;
         plain->time = frame->time;
@@ -148,6 +154,7 @@ ss_frame *ss_frame_select(const ss_frame *frame, const int32_t *selection, const
         ss_frame_destroy(plain);
         plain = NULL;
     }
+
     ss_release(all);
     ss_groups_free(&groups);
     return plain;
@@ -228,6 +235,7 @@ static void find_islands(ss_groups *groups, int *parent, int *number)
         parent[b] = b;
         number[b] = -1;
     }
+
     for (int c = 0; c < frame->contacts.count; c++) connect(frame, frame->contacts.pair[c], parent);
     const ss_constraints *joints = &frame->constraints;
     for (int j = 0, row = 0, k = 0; j < joints->count; j++) {
@@ -238,6 +246,7 @@ static void find_islands(ss_groups *groups, int *parent, int *number)
             for (int side = 0; side < 2; side++)
                 connect(frame, (int[2]){pair[side], joints->further_body[k]}, parent);
     }
+
     for (int g = 0; g < groups->group_count; g++) {
         const int *pair = frame->contacts.pair[groups->contact[g]];
         int body = ss_frame_is_live(frame, pair[0]) ? pair[0] : pair[1];
@@ -249,6 +258,7 @@ static void find_islands(ss_groups *groups, int *parent, int *number)
         if (number[root] < 0) number[root] = groups->island_count++;
         groups->island[g] = number[root];
     }
+
     for (int b = 0; b < frame->bodies.count; b++) groups->body_island[b] = number[root_of(parent, b)];
 }
 
@@ -357,6 +367,7 @@ double ss_groups_gap_after(const ss_groups *groups, int row, double (*velocity)[
             ? (frame->contacts.surface_velocity ? frame->contacts.surface_velocity[i] : NULL)
             : (frame->subcontacts.surface_velocity ? frame->subcontacts.surface_velocity[i - contacts]
                                                    : NULL);
+
     ss_vec3 relative = surface ? ss_vec3_load(surface) : (ss_vec3){0.0, 0.0, 0.0};
     double arm[2][3];
     if (i < contacts) ss_contact_lever_arms(frame, i, arm[0], arm[1]);

@@ -315,6 +315,7 @@ static bool check_further(ss_checker *c)
                           "further_rows, further_bodies and further_Jacobian come together");
         return false;
     }
+
     for (int i = 0; i < count; i++) {
         if (rows[i] < 0 || rows[i] >= constraints->row_count) {
             ss_checker_report(c, SS_FINDING_FAULT, "constraints/further_rows", i,
@@ -332,6 +333,8 @@ static bool check_further(ss_checker *c)
                               c->frame->bodies.count);
             return false;
         }
+
+        /* A body has one block in a row: neither another further one nor one of the joint's pair. */
         while (joint < constraints->count && end + constraints->rows[joint] <= rows[i])
             end += constraints->rows[joint++];
         bool twice = joint < constraints->count &&
@@ -450,11 +453,13 @@ static bool check_alternative_numbers(ss_checker *c)
     const ss_subcontacts *sub = &c->frame->subcontacts;
     bool before = c->faulty;
     c->faulty = false;
+
     for (int k = 0; k < c->frame->contacts.count; k++)
         if (sub->contact_group[k] < -1 || sub->contact_group[k] >= sub->groups)
             ss_checker_report(c, SS_FINDING_FAULT, "subcontacts/contact_groups", k,
                               "is %d, but there are %d groups; must be below, or -1 for an ordinary contact",
                               (int)sub->contact_group[k], sub->groups);
+
     for (int r = 0; r < sub->count; r++) {
         if (sub->group[r] < 0 || sub->group[r] >= sub->groups)
             ss_checker_report(c, SS_FINDING_FAULT, "subcontacts/groups", r, "is %d, but there are %d groups",
@@ -470,6 +475,7 @@ static bool check_alternative_numbers(ss_checker *c)
                               "is 0, but force points of alternative 0 are contacts");
         check_length(c, "subcontacts/normals", r, length_of_vector(sub->normal[r]));
     }
+
     bool good = !c->faulty;
     c->faulty |= before;
     return good;

@@ -96,6 +96,7 @@ bool ss_frame_check_generalized_arrays(const ss_frame *frame, const char *place,
         }
         return !c.faulty;
     }
+
     for (int f = 0; f < ss_field_count; f++) {
         const ss_field *field = &ss_fields[f];
         char path[64];
@@ -109,6 +110,7 @@ bool ss_frame_check_generalized_arrays(const ss_frame *frame, const char *place,
             ss_checker_report(&c, SS_FINDING_FAULT, "generalized/trees", SS_NO_INDEX, "there is none");
         return false;
     }
+
     check_trees(&c);
     check_rows(&c, "generalized/map/indptr", "generalized/map/indices", 6 * frame->bodies.count, g->map_start,
                g->map_column, g->map_count);
@@ -138,12 +140,14 @@ static void check_velocities(ss_checker *c)
                 sum += term;
                 terms += fabs(term);
             }
+
             double error = fabs(sum - c->frame->bodies.velocity[b][i]);
             if (error <= rounding * terms || error / terms <= worst) continue;
             worst = error / terms;
             worst_body = b;
         }
     }
+
     if (worst_body >= 0)
         ss_checker_report(c, SS_FINDING_FAULT, "bodies/velocities", worst_body,
                           "differs from T v of the generalised coordinates by %.2g of its terms", worst);
@@ -167,6 +171,7 @@ static double project_row(const ss_frame *frame, int joint, int row, int *furthe
             body = constraints->further_body[*further];
             block = constraints->further_jacobian[(*further)++];
         }
+
         if (body == SS_WORLD) continue;
         double of_row = 0.0, of_map = 0.0;
         for (int i = 0; i < 6; i++) {
@@ -193,8 +198,11 @@ static void check_forest(ss_checker *c)
                           "cannot be checked: out of memory");
         return;
     }
+
+    /* All that does not move is one node, the last one. */
     for (int b = 0; b <= bodies; b++) parent[b] = b;
     for (int b = 0; b < bodies; b++) left += 6 * ss_frame_is_live(frame, b);
+
     for (int k = 0; constraints->implied && k < constraints->count; k++) {
         if (constraints->implied[k] != SS_IMPLIED_BY_T) continue;
         int root[2];
@@ -209,6 +217,7 @@ static void check_forest(ss_checker *c)
                               "closes a loop of implied joints, must be 0");
         parent[root[0]] = root[1];
     }
+
     if (left != frame->generalized.count)
         ss_checker_report(
             c, SS_FINDING_WARNING, "generalized/velocities", SS_NO_INDEX,
@@ -370,6 +379,7 @@ static void check_joints(ss_checker *c, double *row)
                     "is 2, but row %d is not a linear law without bounds and with regularization", i);
         }
     }
+
     for (int i = 0, k = 0, end = 0;
          constraints->implied && constraints->friction_row && i < constraints->row_count; i++) {
         int load = constraints->friction_row[i];

@@ -100,6 +100,7 @@ ss_frame *ss_frame_copy(const ss_frame *frame, ss_error *err)
     copy->generalized.count = frame->generalized.count;
     copy->generalized.map_count = frame->generalized.map_count;
     copy->generalized.mass_count = frame->generalized.mass_count;
+
     for (int f = 0; f < ss_field_count; f++) {
         const void *data = ss_field_data(&ss_fields[f], frame);
         if (!data) continue;

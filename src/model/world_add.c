@@ -38,11 +38,13 @@ static bool copy_name(const char *name, char **copy, ss_error *err)
     return !name || *copy || ss_fail(err, SS_ERROR_RESOURCES, "out of memory");
 }
 
-static const char *quoted(const char *name, char text[80])
+/* Puts the thing that an error is about before it. Returns -1, the number of what was not added. */
+static int refuse(const char *what, int number, const char *name, ss_error *err)
 {
-    if (!name) return "";
-    snprintf(text, 80, " \"%.70s\"", name);
-    return text;
+    char quoted[80] = "";
+    if (name) snprintf(quoted, sizeof quoted, " \"%.70s\"", name);
+    ss_fail_in(err, "%s %d%s", what, number, quoted);
+    return -1;
 }
 
 /* ---- materials -------------------------------------------------------------------------------------- */
@@ -72,20 +74,21 @@ static bool check_material(const ss_world *world, const ss_material *material, s
 
 int ss_world_add_material(ss_world *world, const ss_material *material, ss_error *err)
 {
-    char text[80], *name = NULL;
-    if (check_material(world, material, err)) {
-        int n = world->material_count;
-        ss_material *items = ss_array_grow(world->materials, n, &world->material_capacity, sizeof *items);
-        if (items) world->materials = items;
-        if (!items) ss_fail(err, SS_ERROR_RESOURCES, "out of memory");
-        if (items && copy_name(material->name, &name, err)) {
-            items[n] = *material;
-            items[n].name = name;
-            return world->material_count++;
-        }
+    int n = world->material_count;
+    char *name;
+    if (!check_material(world, material, err)) return refuse("material", n, material->name, err);
+
+    ss_material *items = ss_array_grow(world->materials, n, &world->material_capacity, sizeof *items);
+    if (!items) {
+        ss_fail(err, SS_ERROR_RESOURCES, "out of memory");
+        return refuse("material", n, material->name, err);
     }
-    ss_fail_in(err, "material %d%s", world->material_count, quoted(material->name, text));
-    return -1;
+    world->materials = items;
+    if (!copy_name(material->name, &name, err)) return refuse("material", n, material->name, err);
+
+    items[n] = *material;
+    items[n].name = name;
+    return world->material_count++;
 }
 
 /* ---- bodies ----------------------------------------------------------------------------------------- */
@@ -124,29 +127,26 @@ static bool check_body(ss_body *body, ss_error *err)
 
 int ss_world_add_body(ss_world *world, const ss_body *body, ss_error *err)
 {
-    char text[80];
     int n = world->body_count;
     ss_body copy = *body;
     memset(copy.centre, 0, sizeof copy.centre);
-    if (check_body(&copy, err)) {
-        ss_body *bodies = ss_array_grow(world->bodies, n, &world->body_capacity, sizeof *bodies);
-        if (bodies) world->bodies = bodies;
-        ss_body_record *records =
-            ss_array_grow(world->body_records, n, &world->body_record_capacity, sizeof *records);
-        if (records) world->body_records = records;
-        if (!bodies || !records) {
-            ss_fail(err, SS_ERROR_RESOURCES, "out of memory");
-        } else {
-            records[n] = (ss_body_record){0};
-            if (copy_name(body->name, &records[n].name, err)) {
-                copy.name = records[n].name;
-                bodies[n] = copy;
-                return world->body_count++;
-            }
-        }
+    if (!check_body(&copy, err)) return refuse("body", n, body->name, err);
+
+    ss_body *bodies = ss_array_grow(world->bodies, n, &world->body_capacity, sizeof *bodies);
+    if (bodies) world->bodies = bodies;
+    ss_body_record *records =
+        ss_array_grow(world->body_records, n, &world->body_record_capacity, sizeof *records);
+    if (records) world->body_records = records;
+    if (!bodies || !records) {
+        ss_fail(err, SS_ERROR_RESOURCES, "out of memory");
+        return refuse("body", n, body->name, err);
     }
-    ss_fail_in(err, "body %d%s", n, quoted(body->name, text));
-    return -1;
+
+    records[n] = (ss_body_record){0};
+    if (!copy_name(body->name, &records[n].name, err)) return refuse("body", n, body->name, err);
+    copy.name = records[n].name;
+    bodies[n] = copy;
+    return world->body_count++;
 }
 
 /* ---- shapes ----------------------------------------------------------------------------------------- */

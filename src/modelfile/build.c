@@ -209,6 +209,8 @@ static bool set_filters(build *b)
     uint32_t mask[FILTER_CLASSES] = {0};
     int count = 0;
     for (int i = 0; i < tree->geom_count; i++) tree->geoms[i].filter_class = -1;
+
+    /* Shapes of a pair that their masks would not let touch are alone in their class. */
     for (int p = 0; p < tree->pair_count; p++) {
         const ss_model_pair *pair = &tree->pairs[p];
         if (classes_touch(&tree->geoms[pair->geom[0]], &tree->geoms[pair->geom[1]])) continue;
@@ -223,6 +225,8 @@ static bool set_filters(build *b)
             of_class[count++] = geom;
         }
     }
+
+    /* The others share one with those of the same masks. */
     for (int i = 0; i < tree->geom_count; i++) {
         ss_model_geom *geom = &tree->geoms[i];
         for (int c = 0; c < count && geom->filter_class < 0; c++)
@@ -236,6 +240,7 @@ static bool set_filters(build *b)
         geom->filter_class = count;
         of_class[count++] = geom;
     }
+
     for (int i = 0; i < count; i++)
         for (int k = 0; k < count; k++)
             if (classes_touch(of_class[i], of_class[k])) mask[i] |= 1u << k;
@@ -245,6 +250,7 @@ static bool set_filters(build *b)
         mask[c0] |= 1u << c1;
         mask[c1] |= 1u << c0;
     }
+
     for (int i = 0; i < tree->geom_count; i++) {
         ss_model_geom *geom = &tree->geoms[i];
         uint32_t with = mask[geom->filter_class];
@@ -285,6 +291,7 @@ static bool set_materials(build *b)
     const int most = 300; // pairs of materials grow with the square
     const ss_model_geom **of = ss_reading_take(b->reading, (size_t)tree->geom_count + 1, sizeof *of);
     if (!of) return false;
+
     for (int i = 0; i < tree->geom_count; i++) {
         ss_model_geom *geom = &tree->geoms[i];
         geom->material = -1;
@@ -299,6 +306,7 @@ static bool set_materials(build *b)
         if (geom->material >= 0) continue;
         if (count == most)
             return ss_xml_fail(b->reading, geom->node, "more than %d different materials", most);
+
         char name[32];
         snprintf(name, sizeof name, "material %d", count + 1);
         ss_material material = {.name = name,
@@ -311,6 +319,8 @@ static bool set_materials(build *b)
         if (geom->material < 0) return ss_xml_fail(b->reading, geom->node, "%s", err.message);
         of[count++] = geom;
     }
+
+    /* MuJoCo mixes friction by the larger value, and by priority. */
     for (int i = 0; i < count && tree->max_friction; i++) {
         for (int k = 0; k <= i; k++) {
             ss_material_pair pair = pair_of(of[i], of[k]);
@@ -318,6 +328,7 @@ static bool set_materials(build *b)
                 return ss_xml_fail(b->reading, of[i]->node, "its friction is not usable");
         }
     }
+
     for (int p = 0; p < tree->pair_count; p++) {
         const ss_model_pair *item = &tree->pairs[p];
         const ss_model_geom *one = &tree->geoms[item->geom[0]], *two = &tree->geoms[item->geom[1]];
@@ -343,6 +354,7 @@ static bool add_shapes(build *b)
             pose =
                 ss_pose_relative((ss_pose){ss_vec3_load(of->position), ss_quat_load(of->quaternion)}, pose);
         }
+
         ss_shape shape = {.kind = geom->kind,
                           .nx = geom->nx,
                           .ny = geom->ny,
@@ -358,6 +370,7 @@ static bool add_shapes(build *b)
         ss_quat_store(pose.q, shape.quaternion);
         if (geom->kind == SS_HULL) shape.mesh = ss_tree_hull(tree, geom->node, geom->mesh);
         if (geom->kind == SS_HULL && !shape.mesh) return false;
+
         ss_error err = {0};
         if (ss_world_add_shape(b->world, body, &shape, &err) < 0)
             return ss_xml_fail(b->reading, geom->node, "%s", err.message);
@@ -441,6 +454,7 @@ static bool add_connection(build *b, const ss_model_equality *e)
         ss_xml_note(b->reading, SS_FINDING_WARNING, e->node, "connects parts of the same body: no effect");
         return true;
     }
+
     ss_joint joint = {.name = e->name,
                       .kind = e->kind == SS_MODEL_WELD ? SS_JOINT_FIXED : SS_JOINT_BALL,
                       .a = bodies[0],
@@ -452,6 +466,7 @@ static bool add_connection(build *b, const ss_model_equality *e)
     ss_vec3_store(anchor, joint.anchor);
     int number = put_joint(b, e->node, &joint);
     if (number < 0) return false;
+
     ss_joint *made = ss_world_joint(b->world, number);
     ss_vec3 other = e->same_point ? anchor : ss_pose_point(pose[1], e->anchor[1]);
     const ss_body *second = ss_world_body(b->world, bodies[1]);
@@ -459,6 +474,7 @@ static bool add_connection(build *b, const ss_model_equality *e)
                         : ss_pose_identity();
     if (!e->same_point) // the point of the second body that belongs to the anchor
         ss_vec3_store(ss_quat_rotate_back(at.q, ss_vec3_subtract(other, at.p)), made->local_anchor[1]);
+
     if (e->has_relative) {
         // the frame of side b is where side a's would be if part 1 stood where it should: F_b = q_b (q_0
         // relative)^-1 F_a
@@ -584,11 +600,13 @@ static bool move_to_start(build *b)
         ss_vec3 arm = ss_quat_rotate(m.pose.q, part->pose.p);
         m.v = ss_vec3_add(m.v, ss_vec3_cross(m.w, arm));
         m.pose = ss_pose_compose(m.pose, part->pose);
+
         if (part->free && part->has_start) {
             m.pose = part->start;
             m.v = ss_vec3_load(part->start_velocity);
             m.w = ss_vec3_load(part->start_velocity + 3);
         }
+
         const rigid *r = part->rigid >= 0 ? &b->rigids[part->rigid] : NULL;
         for (int k = 0; k < part->joint_count; k++) {
             ss_model_joint *joint = &tree->joints[part->first_joint + k];

@@ -49,6 +49,7 @@ static void expand_includes(ss_mjcf *m, ss_xml *node, const char **chain, int de
             if (!file) ss_xml_fail(m->reading, child, "has no file");
             return;
         }
+
         for (int i = 0; i < depth; i++)
             if (strcmp(chain[i], path) == 0)
                 ss_xml_fail(m->reading, child, "\"%.300s\" includes itself", file);
@@ -57,6 +58,8 @@ static void expand_includes(ss_mjcf *m, ss_xml *node, const char **chain, int de
                         INCLUDE_DEPTH_MOST, INCLUDES_MOST);
         ss_xml *root = m->reading->failed ? NULL : read_included(m, child, path);
         if (!root) return;
+
+        /* The children of the file's root take the place of the element. */
         chain[depth] = path;
         expand_includes(m, root, chain, depth + 1);
         ss_xml *rest = child->next, **end = link;
@@ -102,6 +105,7 @@ static void add_class(ss_mjcf *m, ss_xml *node, int parent)
         number = m->class_count++;
         m->classes[number] = (ss_mjcf_class){.name = name ? name : "main", .parent = parent};
     }
+
     ss_mjcf_class *item = &m->classes[number];
     item->nodes = ss_reading_grow(m->reading, item->nodes, item->node_count, sizeof *item->nodes);
     if (!item->nodes) return;
@@ -385,11 +389,14 @@ void ss_mjcf_read(ss_tree *tree, ss_xml *root)
                    .inertia_from_geom = 2,
                    .inertia_group = {0.0, 5.0},
                    .mesh_dir = ""};
+
     const char *name = ss_xml_text(root, "model");
     snprintf(tree->info->name, sizeof tree->info->name, "%.60s", name ? name : "");
     tree->info->h = 0.002;
     tree->default_mu = 1.0;
     tree->max_friction = true;
+
+    /* Angles and defaults must be known before anything that uses them. */
     ss_mjcf_read_includes(m);
     if (m->reading->failed) return;
     read_all(m, "compiler", read_compiler);

@@ -18,6 +18,7 @@ static ss_mesh *inline_mesh(ss_mjcf *m, ss_xml *node)
         ss_xml_fail(m->reading, node, "vertex and face must be triples, and vertices at least 4");
         return NULL;
     }
+
     ss_xml_parse_numbers(m->reading, node, "vertex", vertices, count, count, v);
     if (faces) ss_xml_parse_numbers(m->reading, node, "face", faces, corners, corners, f);
     ss_error err = {0};
@@ -26,6 +27,7 @@ static ss_mesh *inline_mesh(ss_mjcf *m, ss_xml *node)
         ss_xml_fail(m->reading, node, "%s", err.message);
         return NULL;
     }
+
     memcpy(mesh->vertex[0], v, (size_t)count * sizeof *v);
     for (int i = 0; i < corners; i++) {
         if (!(f[i] >= 0.0 && f[i] < count / 3)) {
@@ -50,6 +52,7 @@ static int load_mesh(ss_mjcf *m, ss_mjcf_mesh *item, bool required)
         ss_xml_fail(m->reading, node, "scale: must not be 0");
         return -1;
     }
+
     const char *file = ss_xml_text(node, "file");
     if (file) {
         const char *slash = strrchr(file, '/');
@@ -63,6 +66,7 @@ static int load_mesh(ss_mjcf *m, ss_mjcf_mesh *item, bool required)
     } else {
         ss_xml_fail(m->reading, node, "has neither file nor vertex");
     }
+
     if (item->mesh < 0) return -1;
     // refpos, refquat: where the origin is taken to be
     ss_mesh *mesh = m->tree->meshes[item->mesh].mesh;

@@ -380,6 +380,7 @@ static void apply_actuator(ss_mjcf *m, ss_xml *node, const actuator *a, ss_model
     double constant = a->most > 0.0 ? fmin(fmax(a->constant, -a->most), a->most) : a->constant;
     law->force += constant;
     if (a->stiffness == 0.0 && a->damping == 0.0) return;
+
     double target = a->target - joint->reference;
     if (law->motor == SS_MOTOR_OFF) {
         law->motor = SS_MOTOR_POSITION;
@@ -390,6 +391,7 @@ static void apply_actuator(ss_mjcf *m, ss_xml *node, const actuator *a, ss_model
         law->max_force = a->most;
         return;
     }
+
     // a position and a velocity servo together are one with both gains
     double stiffness = law->motor_stiffness + a->stiffness, damping = law->motor_damping + a->damping;
     bool same_limit = law->max_force == 0.0 && a->most == 0.0;
@@ -397,6 +399,7 @@ static void apply_actuator(ss_mjcf *m, ss_xml *node, const actuator *a, ss_model
         ss_xml_note(m->reading, SS_FINDING_LOSS, node,
                     "two actuators with force limits on one joint: limits are not honoured");
     law->max_force = 0.0;
+
     if (stiffness > 0.0)
         law->target = (law->motor_stiffness * law->target + a->stiffness * target) / stiffness;
     if (damping > 0.0)
@@ -417,6 +420,7 @@ void ss_mjcf_read_actuators(ss_mjcf *m)
     for (ss_xml *section = m->root->first; section; section = section->next)
         for (ss_xml *node = ss_xml_is(section, "actuator") ? section->first : NULL; node; node = node->next)
             count++;
+
     const double *control = key ? key_numbers(m, key, "ctrl", count) : NULL;
     if (m->reading->failed) return;
     for (ss_xml *section = m->root->first; section; section = section->next) {
@@ -429,6 +433,7 @@ void ss_mjcf_read_actuators(ss_mjcf *m)
             ss_mjcf_element e = in_main_class(m, node);
             int joint = m->reading->failed ? -1 : find_joint(m, node, name);
             if (joint < 0) return;
+
             double gear[6] = {1.0};
             actuator a = {0};
             ss_mjcf_numbers(m, e, "gear", 1, 6, gear);

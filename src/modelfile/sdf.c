@@ -108,6 +108,7 @@ static bool read_geometry(sdf *s, ss_xml *node, ss_model_geom *geom)
         geom->pose.q = ss_quat_multiply(geom->pose.q, ss_quat_from_matrix(ss_mat3_from_columns(x, y, n)));
         return true;
     }
+
     if (ss_xml_is(kind, "mesh")) {
         ss_xml *uri = ss_xml_child(kind, "uri");
         numbers_in(s, kind, "scale", 3, 3, v);
@@ -136,12 +137,14 @@ static void read_surface(sdf *s, ss_xml *collision, ss_model_geom *geom)
             ss_xml_note(s->reading, SS_FINDING_LOSS, ode,
                         "<mu2> is not honoured: friction is the same in all directions, mu");
     }
+
     ss_xml *torsional = friction ? ss_xml_child(friction, "torsional") : NULL;
     if (torsional && torsional->first && !torsional->first->first) torsional->first->read = true; // empty
     if (bounce) geom->restitution = number_in(s, bounce, "restitution_coefficient", 0.0);
     if (!(geom->restitution >= 0.0 && geom->restitution <= 1.0))
         ss_xml_fail(s->reading, bounce, "restitution_coefficient: %g, must be from 0 to 1",
                     geom->restitution);
+
     if (!contact) return;
     ss_xml *empty = ss_xml_child(contact, "ode");
     (void)empty; // what is inside is listed
@@ -191,6 +194,7 @@ static void read_axis(sdf *s, ss_xml *node, const char *name, ss_pose frame, ss_
     joint->axis = ss_quat_rotate(frame.q, ss_vec3_normalise(ss_vec3_load(v), NULL));
     if (ss_vec3_max_abs(joint->axis) == 0.0) ss_xml_fail(s->reading, node, "xyz: has no direction");
     if (!axis || s->reading->failed) return;
+
     ss_axis_law *law = &joint->law;
     ss_xml *limit = ss_xml_child(axis, "limit"), *dynamics = ss_xml_child(axis, "dynamics");
     if (limit) {
@@ -200,6 +204,7 @@ static void read_axis(sdf *s, ss_xml *node, const char *name, ss_pose frame, ss_
         if (law->limited && !(law->lower <= law->upper))
             ss_xml_fail(s->reading, limit, "lower %g is above upper %g", law->lower, law->upper);
     }
+
     if (!dynamics) return;
     law->damping = number_in(s, dynamics, "damping", 0.0);
     law->friction = number_in(s, dynamics, "friction", 0.0);
