@@ -174,18 +174,6 @@ double ss_entry_of(const ss_problem *problem, int i, int j)
 
 /* ---- all of it -------------------------------------------------------------------------------------- */
 
-/* In the order of the list of defects, whatever the order of looking was. */
-static void sort(ss_diagnosis *diagnosis)
-{
-    for (int i = 1; i < diagnosis->count; i++) {
-        ss_complaint item = diagnosis->items[i];
-        int at = i;
-        for (; at > 0 && diagnosis->items[at - 1].defect > item.defect; at--)
-            diagnosis->items[at] = diagnosis->items[at - 1];
-        diagnosis->items[at] = item;
-    }
-}
-
 static bool look(ss_diagnosing *d)
 {
     if (!ss_diagnose_numbers(d)) return true; // what follows would only count the damage
@@ -212,7 +200,16 @@ bool ss_problem_diagnose(const ss_problem *problem, const ss_diagnosis_options *
     ss_diagnosing d = {.problem = &of_matrix, .options = options ? options : &usual, .diagnosis = diagnosis};
     d.is_empty = ss_allocate((size_t)problem->size, sizeof *d.is_empty);
     bool good = d.is_empty && look(&d) && !diagnosis->out_of_memory;
-    sort(diagnosis);
+
+    // In the order of the list of defects, whatever the order of looking was.
+    for (int i = 1; i < diagnosis->count; i++) {
+        ss_complaint item = diagnosis->items[i];
+        int at = i;
+        for (; at > 0 && diagnosis->items[at - 1].defect > item.defect; at--)
+            diagnosis->items[at] = diagnosis->items[at - 1];
+        diagnosis->items[at] = item;
+    }
+
     ss_release(d.is_empty);
     ss_text_free(&d.text);
     if (of_matrix.A != problem->A) ss_sparse_destroy(of_matrix.A);

@@ -106,89 +106,80 @@ static void note_mu(worst_friction *of, double mu, int unknown)
     if (mu > of->most) of->most = mu, of->at_most = unknown;
 }
 
-/* Sliding makes an impulse mu nu against it; then du_N = (a_NN - mu |a_NT|) nu in the worst direction. */
-static void look_at_cone(const ss_problem *problem, const ss_block *block, worst_friction *of)
-{
-    int n = block->first, tangents = block->size < 3 ? block->size - 1 : 2;
-    double sum = 0.0;
-    note_mu(of, block->mu, n);
-    if (isinf(block->mu)) return;
-    for (int t = 1; t <= tangents; t++) {
-        double a = ss_entry_of(problem, n, n + t);
-        sum += a * a;
-    }
-    note_jam(of, block->mu, problem->diagonal[n], sqrt(sum), n);
-}
-
-static void look_at_coupled(const ss_problem *problem, const ss_block *block, worst_friction *of)
-{
-    if (block->contact < 0) return; // friction of a joint
-    int partner = problem->partner[block->first];
-    double mu = 0.0, reach = 0.0;
-    for (int i = block->first; i < block->first + block->size; i++) {
-        if (problem->partner[i] != partner) return;
-        mu = fmax(mu, problem->factor[i]);
-        reach += problem->factor[i] * fabs(ss_entry_of(problem, partner, i));
-    }
-    note_mu(of, mu, block->first);
-    if (mu > 0.0) note_jam(of, mu, problem->diagonal[partner], reach / mu, block->first);
-}
-
-static void tell_friction(ss_diagnosing *d, const worst_friction *of)
-{
-    if (of->large) {
-        ss_name_count(&d->text, of->large, "contact");
-        ss_text_append(&d->text, of->large == 1 ? " has" : " have");
-        ss_text_append(&d->text, " a friction coefficient above 1, the largest is ");
-        ss_name_unknown(d->problem, of->at_most, &d->text);
-        ss_name_bodies(d, of->at_most, &d->text);
-        ss_text_appendf(&d->text, " with %.3g", of->most);
-        bool blinding = of->most > 1e5; // the dual cone is thinner than the usual tolerances
-        ss_diagnosing_tell(
-            d, blinding ? SS_SEVERITY_WARNING : SS_SEVERITY_NOTE, SS_DEFECT_FRICTION, of->large, of->most,
-            of->at_most,
-            blinding
-                ? "cones this wide hide errors from every gauge: a free fall may count as converged, and "
-                  "a good answer may not; infinite friction (inf in frames) or mu_max=100 is safe"
-                : "bodies pressed into a groove may jam; less friction (mu_max=1 in the formulation) "
-                  "avoids it");
-    }
-    if (of->endless) {
-        ss_name_count(&d->text, of->endless, "contact");
-        ss_text_append(&d->text, of->endless == 1 ? " has" : " have");
-        ss_text_append(&d->text, " infinite friction, the first is ");
-        ss_name_unknown(d->problem, of->at_endless, &d->text);
-        ss_name_bodies(d, of->at_endless, &d->text);
-        ss_diagnosing_tell(
-            d, SS_SEVERITY_NOTE, SS_DEFECT_GLUE, of->endless, INFINITY, of->at_endless,
-            "such contacts never slide; if two of them hold a body that must move, there is no solution");
-    }
-    if (of->jams) {
-        ss_name_count(&d->text, of->jams, "contact");
-        ss_text_append(&d->text, " can jam while sliding: at ");
-        ss_name_unknown(d->problem, of->jam, &d->text);
-        ss_name_bodies(d, of->jam, &d->text);
-        ss_text_appendf(
-            &d->text,
-            ", mu = %.3g, friction above %.3g reverses the response to the normal impulse (Painleve)",
-            of->jam_mu, of->critical);
-        ss_diagnosing_tell(d, SS_SEVERITY_WARNING, SS_DEFECT_PAINLEVE, of->jams, of->critical, of->jam,
-                           "there may be several solutions or none: use less friction, or the convex "
-                           "formulation, which always has one");
-    }
-}
-
 void ss_diagnose_friction(ss_diagnosing *d)
 {
     const ss_problem *problem = d->problem;
     worst_friction of = {.at_most = -1, .at_endless = -1, .jam = -1};
     for (int k = 0; k < problem->block_count; k++) {
         const ss_block *block = &problem->blocks[k];
-        if (block->size > 1 && block->law == SS_LAW_CONE) look_at_cone(problem, block, &of);
-        if (block->size > 1 && block->law == SS_LAW_CONVEX) note_mu(&of, block->mu, block->first);
-        if (block->size > 0 && block->law == SS_LAW_COUPLED) look_at_coupled(problem, block, &of);
+        int n = block->first, end = block->first + block->size;
+        bool is_cone = block->size > 1 && block->law == SS_LAW_CONE;
+        if (is_cone || (block->size > 1 && block->law == SS_LAW_CONVEX)) note_mu(&of, block->mu, n);
+
+        // Sliding makes an impulse mu nu against it; then du_N = (a_NN - mu |a_NT|) nu in the worst direction.
+        if (is_cone && !isinf(block->mu)) {
+            double sum = 0.0;
+            for (int i = n + 1; i < end && i < n + 3; i++) {
+                double a = ss_entry_of(problem, n, i);
+                sum += a * a;
+            }
+            note_jam(&of, block->mu, problem->diagonal[n], sqrt(sum), n);
+        }
+
+        // The same by rows whose bounds follow one normal; those of joints have no contact.
+        if (block->size > 0 && block->law == SS_LAW_COUPLED && block->contact >= 0) {
+            int partner = problem->partner[n], followers = 0;
+            double mu = 0.0, reach = 0.0;
+            for (int i = n; i < end && problem->partner[i] == partner; i++, followers++) {
+                mu = fmax(mu, problem->factor[i]);
+                reach += problem->factor[i] * fabs(ss_entry_of(problem, partner, i));
+            }
+            if (followers < block->size) continue;
+            note_mu(&of, mu, n);
+            if (mu > 0.0) note_jam(&of, mu, problem->diagonal[partner], reach / mu, n);
+        }
     }
-    tell_friction(d, &of);
+
+    if (of.large) {
+        ss_name_count(&d->text, of.large, "contact");
+        ss_text_append(&d->text, of.large == 1 ? " has" : " have");
+        ss_text_append(&d->text, " a friction coefficient above 1, the largest is ");
+        ss_name_unknown(d->problem, of.at_most, &d->text);
+        ss_name_bodies(d, of.at_most, &d->text);
+        ss_text_appendf(&d->text, " with %.3g", of.most);
+        bool blinding = of.most > 1e5; // the dual cone is thinner than the usual tolerances
+        ss_diagnosing_tell(
+            d, blinding ? SS_SEVERITY_WARNING : SS_SEVERITY_NOTE, SS_DEFECT_FRICTION, of.large, of.most,
+            of.at_most,
+            blinding
+                ? "cones this wide hide errors from every gauge: a free fall may count as converged, and "
+                  "a good answer may not; infinite friction (inf in frames) or mu_max=100 is safe"
+                : "bodies pressed into a groove may jam; less friction (mu_max=1 in the formulation) "
+                  "avoids it");
+    }
+    if (of.endless) {
+        ss_name_count(&d->text, of.endless, "contact");
+        ss_text_append(&d->text, of.endless == 1 ? " has" : " have");
+        ss_text_append(&d->text, " infinite friction, the first is ");
+        ss_name_unknown(d->problem, of.at_endless, &d->text);
+        ss_name_bodies(d, of.at_endless, &d->text);
+        ss_diagnosing_tell(
+            d, SS_SEVERITY_NOTE, SS_DEFECT_GLUE, of.endless, INFINITY, of.at_endless,
+            "such contacts never slide; if two of them hold a body that must move, there is no solution");
+    }
+    if (of.jams) {
+        ss_name_count(&d->text, of.jams, "contact");
+        ss_text_append(&d->text, " can jam while sliding: at ");
+        ss_name_unknown(d->problem, of.jam, &d->text);
+        ss_name_bodies(d, of.jam, &d->text);
+        ss_text_appendf(
+            &d->text,
+            ", mu = %.3g, friction above %.3g reverses the response to the normal impulse (Painleve)",
+            of.jam_mu, of.critical);
+        ss_diagnosing_tell(d, SS_SEVERITY_WARNING, SS_DEFECT_PAINLEVE, of.jams, of.critical, of.jam,
+                           "there may be several solutions or none: use less friction, or the convex "
+                           "formulation, which always has one");
+    }
 }
 
 /* ---- duplicates ------------------------------------------------------------------------------------- */
@@ -211,40 +202,6 @@ static void digest_number(ss_digest *digest, double value)
     ss_digest_add(digest, (ss_digest_word(value) + (UINT64_C(1) << 27)) >> 28);
 }
 
-static void digest_row(const ss_problem *problem, int i, ss_digest *digest)
-{
-    const ss_bodies_form *form = problem->bodies;
-    if (form) {
-        for (int side = 0; side < 2; side++) {
-            ss_digest_add(digest, (uint64_t)(form->pair[i][side] + 1));
-            for (int k = 0; form->pair[i][side] >= 0 && k < 6; k++)
-                digest_number(digest, form->jacobian[i][6 * side + k]);
-        }
-        return;
-    }
-    const ss_sparse *A = problem->A;
-    for (int k = A->start[i]; k < A->start[i + 1]; k++) {
-        if (A->value[k] == 0.0) continue;
-        ss_digest_add(digest, (uint64_t)A->row[k]);
-        digest_number(digest, A->value[k]);
-    }
-}
-
-static uint64_t digest_block(const ss_problem *problem, const ss_block *block)
-{
-    ss_digest digest = ss_digest_start();
-    ss_digest_add(&digest, (uint64_t)block->size);
-    for (int i = block->first; i < block->first + block->size; i++) digest_row(problem, i, &digest);
-    return digest.a;
-}
-
-static bool is_contact(const ss_problem *problem, const ss_block *block)
-{
-    return block->size > 0 &&
-           (ss_law_is_cone(block->law) || (block->law == SS_LAW_BOX && block->contact >= 0)) &&
-           problem->diagonal[block->first] > 0.0;
-}
-
 bool ss_diagnose_duplicates(ss_diagnosing *d)
 {
     static const int many = 100;
@@ -253,8 +210,28 @@ bool ss_diagnose_duplicates(ss_diagnosing *d)
     if (!prints) return false;
     int contacts = 0, copies = 0, most = 0, worst = -1;
     for (int k = 0; k < problem->block_count; k++) {
-        if (is_contact(problem, &problem->blocks[k]))
-            prints[contacts++] = (print){digest_block(problem, &problem->blocks[k]), k};
+        const ss_block *block = &problem->blocks[k];
+        bool is_contact = ss_law_is_cone(block->law) || (block->law == SS_LAW_BOX && block->contact >= 0);
+        if (block->size == 0 || !is_contact || !(problem->diagonal[block->first] > 0.0)) continue;
+
+        // A print of its rows: bodies and Jacobian, or entries of A.
+        ss_digest digest = ss_digest_start();
+        const ss_bodies_form *form = problem->bodies;
+        const ss_sparse *A = problem->A;
+        ss_digest_add(&digest, (uint64_t)block->size);
+        for (int i = block->first; i < block->first + block->size; i++) {
+            for (int side = 0; form && side < 2; side++) {
+                ss_digest_add(&digest, (uint64_t)(form->pair[i][side] + 1));
+                for (int c = 0; form->pair[i][side] >= 0 && c < 6; c++)
+                    digest_number(&digest, form->jacobian[i][6 * side + c]);
+            }
+            for (int e = form ? 0 : A->start[i]; !form && e < A->start[i + 1]; e++) {
+                if (A->value[e] == 0.0) continue;
+                ss_digest_add(&digest, (uint64_t)A->row[e]);
+                digest_number(&digest, A->value[e]);
+            }
+        }
+        prints[contacts++] = (print){digest.a, k};
     }
     qsort(prints, (size_t)contacts, sizeof *prints, compare_prints);
     for (int i = 0, end; i < contacts; i = end) {

@@ -28,20 +28,6 @@ static bool choose_equations(const ss_diagnosing *d, equations *of)
     return true;
 }
 
-static void copy_rows(const ss_problem *from, const equations *of, ss_problem *to)
-{
-    const ss_bodies_form *form = from->bodies;
-    size_t bodies = (size_t)form->bodies;
-    memcpy(to->bodies->inverse_mass, form->inverse_mass, bodies * sizeof *form->inverse_mass);
-    memcpy(to->bodies->inverse_inertia, form->inverse_inertia, bodies * sizeof *form->inverse_inertia);
-    for (int i = 0; i < of->count; i++) {
-        int at = of->unknown[i];
-        memcpy(to->bodies->pair[i], form->pair[at], sizeof form->pair[at]);
-        memcpy(to->bodies->jacobian[i], form->jacobian[at], sizeof form->jacobian[at]);
-        to->bodies->compliance[i] = form->compliance[at];
-    }
-}
-
 static ss_sparse *part_of_matrix(const ss_problem *from, const equations *of)
 {
     int *place = ss_allocate((size_t)from->size, sizeof *place);
@@ -73,7 +59,18 @@ static bool take_part(const ss_problem *problem, equations *of)
         of->part->diagonal[i] = problem->diagonal[of->unknown[i]];
     }
     if (problem->bodies) {
-        copy_rows(problem, of, of->part);
+        const ss_bodies_form *form = problem->bodies;
+        size_t bodies = (size_t)form->bodies;
+        memcpy(of->part->bodies->inverse_mass, form->inverse_mass, bodies * sizeof *form->inverse_mass);
+        memcpy(of->part->bodies->inverse_inertia, form->inverse_inertia,
+               bodies * sizeof *form->inverse_inertia);
+        for (int i = 0; i < of->count; i++) {
+            int at = of->unknown[i];
+            memcpy(of->part->bodies->pair[i], form->pair[at], sizeof form->pair[at]);
+            memcpy(of->part->bodies->jacobian[i], form->jacobian[at], sizeof form->jacobian[at]);
+            of->part->bodies->compliance[i] = form->compliance[at];
+        }
+
         return ss_problem_need_matrix(of->part, NULL);
     }
     return (of->part->A = part_of_matrix(problem, of)) != NULL;
@@ -105,27 +102,23 @@ static int compare_reals(const void *left, const void *right)
     return (a > b) - (a < b);
 }
 
-/* As many rows as there are eigenvalues that count as none: those with the smallest pivots. */
-static int mark_dependent(const equations *of, const ss_gram *G, double *sorted, bool *marked)
-{
-    int first = -1, left = G->dependent;
-    memcpy(sorted, G->pivots, (size_t)of->count * sizeof *sorted);
-    qsort(sorted, (size_t)of->count, sizeof *sorted, compare_reals);
-    for (int i = 0; i < of->count && left > 0; i++) {
-        if (G->pivots[i] > sorted[G->dependent - 1]) continue;
-        marked[of->unknown[i]] = true;
-        if (first < 0) first = of->unknown[i];
-        left--;
-    }
-    return first;
-}
-
 static void tell_redundant(ss_diagnosing *d, const equations *of, const ss_gram *G, double *scratch,
                            bool *marked)
 {
     int count = G->dependent;
     if (!count) return;
-    int first = mark_dependent(of, G, scratch, marked);
+
+    // As many rows as there are eigenvalues that count as none: those with the smallest pivots.
+    int first = -1, left = G->dependent;
+    memcpy(scratch, G->pivots, (size_t)of->count * sizeof *scratch);
+    qsort(scratch, (size_t)of->count, sizeof *scratch, compare_reals);
+    for (int i = 0; i < of->count && left > 0; i++) {
+        if (G->pivots[i] > scratch[G->dependent - 1]) continue;
+        marked[of->unknown[i]] = true;
+        if (first < 0) first = of->unknown[i];
+        left--;
+    }
+
     ss_name_count(&d->text, count, "equation");
     ss_text_appendf(&d->text, " of %d depend%s on the others: ", of->count, count == 1 ? "s" : "");
     ss_name_marked(d->problem, marked, &d->text);

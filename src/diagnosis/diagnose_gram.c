@@ -13,33 +13,6 @@ void ss_gram_free(ss_gram *of)
     ss_release(of->pivots);
 }
 
-static int choose_columns(const ss_sparse *raw, const double *diagonal, ss_gram *of)
-{
-    int count = 0;
-    for (int j = 0; j < raw->cols; j++) {
-        of->place[j] = diagonal[j] > 0.0 ? count : -1;
-        if (diagonal[j] > 0.0) of->length[count++] = sqrt(diagonal[j]);
-    }
-    return count;
-}
-
-static void scale_into(const ss_sparse *raw, ss_gram *of)
-{
-    int entry = 0;
-    for (int j = 0; j < raw->cols; j++) {
-        if (of->place[j] < 0) continue;
-        for (int k = raw->start[j]; k < raw->start[j + 1]; k++) {
-            int i = raw->row[k];
-            if (of->place[i] < 0) continue;
-            of->matrix->row[entry] = of->place[i];
-            of->matrix->value[entry++] =
-                i == j ? 1.0 + ss_gram_shift
-                       : raw->value[k] / of->length[of->place[i]] / of->length[of->place[j]];
-        }
-        of->matrix->start[of->place[j] + 1] = entry;
-    }
-}
-
 static void set_diagonal(ss_gram *of, double value)
 {
     const ss_sparse *matrix = of->matrix;
@@ -57,8 +30,40 @@ static int count_below(ss_gram *of, double t)
     return ss_ldl_factor(of->ldl, of->matrix) == SS_LINALG_OK ? ss_ldl_pivots(of->ldl)->negative : -1;
 }
 
-static bool factorise(ss_gram *of)
+bool ss_gram_make(const ss_sparse *raw, const double *diagonal, ss_gram *of)
 {
+    size_t n = (size_t)raw->cols;
+    *of = (ss_gram){.place = ss_allocate(n, sizeof *of->place),
+                    .length = ss_allocate(n, sizeof *of->length),
+                    .pivots = ss_allocate(n, sizeof *of->pivots)};
+    if (!of->place || !of->length || !of->pivots) return false;
+
+    // Columns of zeros are left out.
+    int count = 0;
+    for (int j = 0; j < raw->cols; j++) {
+        of->place[j] = diagonal[j] > 0.0 ? count : -1;
+        if (diagonal[j] > 0.0) of->length[count++] = sqrt(diagonal[j]);
+    }
+
+    of->matrix = ss_sparse_create(count, count, ss_sparse_nonzeros(raw), NULL);
+    if (!of->matrix) return false;
+
+    // Unit length of the others.
+    int entry = 0;
+    for (int j = 0; j < raw->cols; j++) {
+        if (of->place[j] < 0) continue;
+        for (int k = raw->start[j]; k < raw->start[j + 1]; k++) {
+            int i = raw->row[k];
+            if (of->place[i] < 0) continue;
+            of->matrix->row[entry] = of->place[i];
+            of->matrix->value[entry++] =
+                i == j ? 1.0 + ss_gram_shift
+                       : raw->value[k] / of->length[of->place[i]] / of->length[of->place[j]];
+        }
+        of->matrix->start[of->place[j] + 1] = entry;
+    }
+
+    // Eigenvalues by the signs of pivots; then the pivots themselves.
     of->ldl = ss_ldl_create(of->matrix, NULL);
     if (!of->ldl) return false;
     if (ss_ldl_cost(of->ldl) > affordable) return true;
@@ -70,18 +75,4 @@ static bool factorise(ss_gram *of)
     of->is_known = counted && ss_ldl_factor(of->ldl, of->matrix) == SS_LINALG_OK;
     if (of->is_known) ss_ldl_diagonal(of->ldl, of->pivots);
     return true;
-}
-
-bool ss_gram_make(const ss_sparse *raw, const double *diagonal, ss_gram *of)
-{
-    size_t n = (size_t)raw->cols;
-    *of = (ss_gram){.place = ss_allocate(n, sizeof *of->place),
-                    .length = ss_allocate(n, sizeof *of->length),
-                    .pivots = ss_allocate(n, sizeof *of->pivots)};
-    if (!of->place || !of->length || !of->pivots) return false;
-    int count = choose_columns(raw, diagonal, of);
-    of->matrix = ss_sparse_create(count, count, ss_sparse_nonzeros(raw), NULL);
-    if (!of->matrix) return false;
-    scale_into(raw, of);
-    return factorise(of);
 }

@@ -10,20 +10,6 @@
 
 /* ---- rows that nothing moves ------------------------------------------------------------------------ */
 
-/* Of bodies, a_ii = 0 is enough: A is semidefinite. */
-static void find_empty_rows(ss_diagnosing *d)
-{
-    const ss_problem *problem = d->problem;
-    const ss_sparse *A = problem->A;
-    for (int i = 0; i < problem->size; i++)
-        d->is_empty[i] = problem->bodies ? problem->diagonal[i] == 0.0 : true;
-    for (int j = 0; !problem->bodies && j < problem->size; j++) {
-        for (int k = A->start[j]; k < A->start[j + 1]; k++) {
-            if (A->value[k] != 0.0) d->is_empty[A->row[k]] = d->is_empty[j] = false;
-        }
-    }
-}
-
 /* m/s by which the law of an empty block is violated whatever the impulse is: w = b. */
 static double violation(const ss_problem *problem, const ss_block *block)
 {
@@ -154,7 +140,17 @@ static void diagnose_symmetry(ss_diagnosing *d)
 
 bool ss_diagnose_rows(ss_diagnosing *d)
 {
-    find_empty_rows(d);
+    // Empty rows; of bodies, a_ii = 0 is enough: A is semidefinite.
+    const ss_problem *problem = d->problem;
+    const ss_sparse *A = problem->A;
+    for (int i = 0; i < problem->size; i++)
+        d->is_empty[i] = problem->bodies ? problem->diagonal[i] == 0.0 : true;
+    for (int j = 0; !problem->bodies && j < problem->size; j++) {
+        for (int k = A->start[j]; k < A->start[j + 1]; k++) {
+            if (A->value[k] != 0.0) d->is_empty[A->row[k]] = d->is_empty[j] = false;
+        }
+    }
+
     diagnose_symmetry(d); // decides how bad a zero on the diagonal is
     diagnose_diagonal(d);
     return diagnose_immovable(d);

@@ -35,18 +35,6 @@ static void look_at_bodies(const ss_problem *problem, tally *bad)
     }
 }
 
-static void look_at_matrix(const ss_problem *problem, tally *bad)
-{
-    const ss_sparse *A = problem->A;
-    for (int j = 0; A && j < A->cols; j++) {
-        for (int k = A->start[j]; k < A->start[j + 1]; k++) {
-            if (isfinite(A->value[k])) continue;
-            note(bad, "the column of A", j);
-            break;
-        }
-    }
-}
-
 static bool diagnose_finite(ss_diagnosing *d)
 {
     const ss_problem *problem = d->problem;
@@ -54,7 +42,16 @@ static bool diagnose_finite(ss_diagnosing *d)
     for (int i = 0; i < problem->size; i++) {
         if (!isfinite(problem->b[i])) note(&bad, "b", i);
     }
-    look_at_matrix(problem, &bad);
+
+    const ss_sparse *A = problem->A;
+    for (int j = 0; A && j < A->cols; j++) {
+        for (int k = A->start[j]; k < A->start[j + 1]; k++) {
+            if (isfinite(A->value[k])) continue;
+            note(&bad, "the column of A", j);
+            break;
+        }
+    }
+
     look_at_bodies(problem, &bad);
     if (!bad.count) return true;
     ss_text_appendf(&d->text, "%s of ", bad.what);
@@ -94,13 +91,6 @@ static bool diagnose_bounds(ss_diagnosing *d)
     return false;
 }
 
-static bool partner_is_right(const ss_problem *problem, int i)
-{
-    int partner = problem->partner[i];
-    return partner >= 0 && partner < problem->size && partner != i && problem->factor[i] >= 0.0 &&
-           isfinite(problem->factor[i]) && ss_block_of(problem, partner)->law != SS_LAW_FREE;
-}
-
 static bool diagnose_laws(ss_diagnosing *d)
 {
     const ss_problem *problem = d->problem;
@@ -110,7 +100,10 @@ static bool diagnose_laws(ss_diagnosing *d)
         if (ss_law_is_cone(block->law) && (!(block->mu >= 0.0) || !(block->mu_rolling >= 0.0)))
             note(&bad, "a friction coefficient that is negative or not a number", block->first);
         for (int i = block->first; block->law == SS_LAW_COUPLED && i < block->first + block->size; i++) {
-            if (!partner_is_right(problem, i)) note(&bad, "bounds with an invalid partner or factor", i);
+            int partner = problem->partner[i];
+            if (!(partner >= 0 && partner < problem->size && partner != i && problem->factor[i] >= 0.0 &&
+                  isfinite(problem->factor[i]) && ss_block_of(problem, partner)->law != SS_LAW_FREE))
+                note(&bad, "bounds with an invalid partner or factor", i);
         }
     }
     if (!bad.count) return true;

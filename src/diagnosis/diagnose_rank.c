@@ -61,24 +61,43 @@ static void add_block(ss_triplets *entries, int low, int high, const double sum[
     }
 }
 
-/* G = sum of s s' over rows without compliance; counts these rows. Rows of a contact stand side by side, so
- * that runs of rows on the same bodies are summed up first. */
-static ss_sparse *sum_of_rows(const ss_problem *problem, const bool *is_empty, const ss_mass_root *roots,
-                              int *rows)
+static bool rank_of_sum(const ss_sparse *sum, int *rank)
 {
-    int runs = 0, low = -2, high = -2;
+    double *diagonal = ss_allocate((size_t)sum->cols, sizeof *diagonal);
+    ss_gram of = {0};
+    bool good = diagonal != NULL;
+    for (int j = 0; good && j < sum->cols; j++) diagonal[j] = ss_sparse_get(sum, j, j);
+    good = good && ss_gram_make(sum, diagonal, &of);
+    *rank = good && of.is_known ? of.matrix->cols - of.dependent : -1;
+    ss_gram_free(&of);
+    ss_release(diagonal);
+    return good;
+}
+
+/* G = sum of s s' over rows without compliance; the others count as they are. Rows of a contact stand side by
+ * side, so that runs of rows on the same bodies are summed up first. */
+static bool rank_of_bodies(const ss_problem *problem, const bool *is_empty, int *rank)
+{
+    const ss_bodies_form *form = problem->bodies;
+    ss_mass_root *roots = ss_allocate((size_t)form->bodies, sizeof *roots);
+    if (!roots) return false;
+    for (int b = 0; b < form->bodies; b++) roots[b] = ss_mass_root_of(form, b);
+
+    int runs = 0, low = -2, high = -2, stiff = 0, all = 0;
     for (int i = 0; i < problem->size; i++) {
+        all += !is_empty[i];
         if (is_empty[i] || !is_stiff(problem, i)) continue;
         half_rows of = halves_of(problem, roots, i);
         runs += of.low != low || of.high != high;
         low = of.low, high = of.high;
+        stiff++;
     }
+
     ss_triplets entries;
-    if (!ss_triplets_start(&entries, (size_t)runs * 144, NULL)) return NULL;
+    bool good = ss_triplets_start(&entries, (size_t)runs * 144, NULL);
     double own[2][36] = {{0}}, between[36] = {0};
     low = high = -2;
-    *rows = 0;
-    for (int i = 0; i <= problem->size; i++) {
+    for (int i = 0; good && i <= problem->size; i++) {
         bool is_end = i == problem->size;
         if (!is_end && (is_empty[i] || !is_stiff(problem, i))) continue;
         half_rows of = is_end ? (half_rows){.low = -2, .high = -2} : halves_of(problem, roots, i);
@@ -93,36 +112,10 @@ static ss_sparse *sum_of_rows(const ss_problem *problem, const bool *is_empty, c
         add_products(of.a, of.a, own[0]);
         add_products(of.b, of.b, own[1]);
         add_products(of.a, of.b, between);
-        *rows += !is_end;
     }
-    int n = 6 * problem->bodies->bodies;
-    return ss_triplets_finish(&entries, n, n, NULL);
-}
-
-static bool rank_of_sum(const ss_sparse *sum, int *rank)
-{
-    double *diagonal = ss_allocate((size_t)sum->cols, sizeof *diagonal);
-    ss_gram of = {0};
-    bool good = diagonal != NULL;
-    for (int j = 0; good && j < sum->cols; j++) diagonal[j] = ss_sparse_get(sum, j, j);
-    good = good && ss_gram_make(sum, diagonal, &of);
-    *rank = good && of.is_known ? of.matrix->cols - of.dependent : -1;
-    ss_gram_free(&of);
-    ss_release(diagonal);
-    return good;
-}
-
-/* Rows with compliance count as they are, the others by their Gram matrix. */
-static bool rank_of_bodies(const ss_problem *problem, const bool *is_empty, int *rank)
-{
-    const ss_bodies_form *form = problem->bodies;
-    ss_mass_root *roots = ss_allocate((size_t)form->bodies, sizeof *roots);
-    if (!roots) return false;
-    for (int b = 0; b < form->bodies; b++) roots[b] = ss_mass_root_of(form, b);
-    int stiff = 0, all = 0;
-    ss_sparse *sum = sum_of_rows(problem, is_empty, roots, &stiff);
-    for (int i = 0; i < problem->size; i++) all += !is_empty[i];
-    bool good = sum && rank_of_sum(sum, rank);
+    int n = 6 * form->bodies;
+    ss_sparse *sum = good ? ss_triplets_finish(&entries, n, n, NULL) : NULL;
+    good = sum && rank_of_sum(sum, rank);
     if (*rank > stiff) *rank = stiff;
     if (good && *rank >= 0) *rank += all - stiff;
     ss_sparse_destroy(sum);

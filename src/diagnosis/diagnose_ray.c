@@ -42,14 +42,6 @@ static bool is_affordable(const ss_problem *problem)
 
 /* ---- telling ---------------------------------------------------------------------------------------- */
 
-static double share_of(const ss_problem *problem, const ss_block *block, const double *y)
-{
-    double sum = 0.0;
-    for (int i = block->first; i < block->first + block->size; i++)
-        sum += 0.5 * problem->diagonal[i] * y[i] * y[i];
-    return sum;
-}
-
 static void name_wedged_bodies(ss_diagnosing *d, const bool *marked)
 {
     enum { NAMED = 4 };
@@ -82,7 +74,9 @@ static bool tell(ss_diagnosing *d, const ss_ray *ray)
     double most = 0.0, work = 0.0;
     for (int k = 0; k < problem->block_count; k++) {
         const ss_block *block = &problem->blocks[k];
-        double here = share_of(problem, block, ray->impulse);
+        double here = 0.0;
+        for (int i = block->first; i < block->first + block->size; i++)
+            here += 0.5 * problem->diagonal[i] * ray->impulse[i] * ray->impulse[i];
         if (here > most) most = here, worst = block->first;
         if (!(here > share)) continue;
         marked[block->first] = true;
