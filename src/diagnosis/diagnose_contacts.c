@@ -116,7 +116,8 @@ void ss_diagnose_friction(ss_diagnosing *d)
         bool is_cone = block->size > 1 && block->law == SS_LAW_CONE;
         if (is_cone || (block->size > 1 && block->law == SS_LAW_CONVEX)) note_mu(&of, block->mu, n);
 
-        // Sliding makes an impulse mu nu against it; then du_N = (a_NN - mu |a_NT|) nu in the worst direction.
+        // Sliding makes an impulse mu nu against it; then du_N = (a_NN - mu |a_NT|) nu in the worst
+        // direction.
         if (is_cone && !isinf(block->mu)) {
             double sum = 0.0;
             for (int i = n + 1; i < end && i < n + 3; i++) {

@@ -2,8 +2,8 @@
 
 #include "base/memory.h"
 
-/* A is stored by columns, a sweep goes through it by rows of cells. Columns come in order, so that those of an
- * entry come one after the other, and the stamp of a row cell, the first column of the last entry it got,
+/* A is stored by columns, a sweep goes through it by rows of cells. Columns come in order, so that those of
+ * an entry come one after the other, and the stamp of a row cell, the first column of the last entry it got,
  * shows whether the entry is there already. */
 bool ss_cell_rows_create(const ss_sparse *A, int count, ss_cell_row *rows, ss_arena *arena)
 {
@@ -27,7 +27,8 @@ bool ss_cell_rows_create(const ss_sparse *A, int count, ss_cell_row *rows, ss_ar
         }
     }
 
-    // Count the entries that columns make, one in each row cell they meet, but none in one that keeps its own.
+    // Count the entries that columns make, one in each row cell they meet; a cell that keeps its own has none
+    // there.
     for (int c = 0; c < count; c++) {
         stamp[c] = -1;
         rows[c].triples = rows[c].singles = 0;

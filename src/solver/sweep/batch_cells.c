@@ -25,7 +25,8 @@ struct ss_batch_cell {
 
 /* ---- making ----------------------------------------------------------------------------------------- */
 
-/* The rows of the cell that begins at i: a cone, some free rows between the same two bodies, one bounded row. */
+/* The rows of the cell that begins at i: a cone, some free rows between the same two bodies, one bounded
+ * row. */
 static int cell_size(const ss_batched *batched, const ss_block *block, int i)
 {
     const ss_bodies_form *form = batched->problem->bodies;
@@ -44,8 +45,8 @@ static inline double dot(const double a[8], const double b[8])
     return ((a[0] * b[0] + a[1] * b[1]) + a[2] * b[2]) + ((a[3] * b[3] + a[4] * b[4]) + a[5] * b[5]);
 }
 
-/* Block by block: a row between a body and itself is one of that body; one on more than two bodies is a cell of
- * its own. All rows of a cell act on the same bodies. */
+/* Block by block: a row between a body and itself is one of that body; one on more than two bodies is a cell
+ * of its own. All rows of a cell act on the same bodies. */
 static bool set_cell(const ss_batched *batched, const ss_block *block, int first, int size, ss_arena *arena,
                      ss_batch_cell *cell)
 {

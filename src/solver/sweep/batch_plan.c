@@ -119,8 +119,8 @@ bool ss_contact_plan_make(const ss_problem *problem, ss_arena *arena, ss_contact
     sort_by(second_part, parts, sorted, plan->contact_count, start, again);
     sort_by(first_part, parts, again, plan->contact_count, start, sorted);
 
-    // Groups, and the phase of each. The first one is for single parts; a group that finds no other is a phase
-    // alone.
+    // Groups, and the phase of each. The first one is for single parts; a group that finds no other is a
+    // phase alone.
     for (size_t c = 0; c < count; c++) {
         int p = first_part[sorted[c]], q = second_part[sorted[c]], phase = 0;
         contact[c] = plan->contact[sorted[c]];
