@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "linalg/pairs.h"
 
 /* Cholesky's factor of the inverse inertia. */
 static ss_mass_root root_of(const ss_bodies_form *form, int body, bool in_turn)
@@ -89,23 +90,6 @@ double ss_levers_product(const ss_levers *levers, int i, int j)
 
 /* ---- two numbers at a time -------------------------------------------------------------------------- */
 
-typedef double pair __attribute__((vector_size(16)));
-typedef struct twist {
-    pair part[3];
-} twist;
-
-static inline pair load_pair(const double *from)
-{
-    pair two;
-    memcpy(&two, from, sizeof two);
-    return two;
-}
-
-static inline twist load_twist(const double *from)
-{
-    return (twist){{load_pair(from), load_pair(from + 2), load_pair(from + 4)}};
-}
-
 void ss_levers_push(const ss_levers *levers, const double *amount, double (*v)[6])
 {
     for (int s = 0; s < levers->group_count; s++) {
@@ -113,19 +97,13 @@ void ss_levers_push(const ss_levers *levers, const double *amount, double (*v)[6
         for (int side = 0; side < 2; side++) {
             if (at->body[side] < 0) continue;
             const double *lever = levers->lever[at->first] + 6 * side;
-            twist sum = load_twist(v[at->body[side]]);
+            ss_three_pairs sum = ss_three_pairs_load(v[at->body[side]]);
             for (int k = at->first; k < at->first + at->count; k++, lever += 12) {
-                for (int d = 0; d < 3; d++) sum.part[d] += load_pair(lever + 2 * d) * amount[k];
+                for (int d = 0; d < 3; d++) sum.part[d] += ss_pair_load(lever + 2 * d) * amount[k];
             }
             memcpy(v[at->body[side]], &sum, sizeof sum);
         }
     }
-}
-
-static inline pair pull_side(const double *lever, const twist *v)
-{
-    return load_pair(lever) * v->part[0] + load_pair(lever + 2) * v->part[1] +
-           load_pair(lever + 4) * v->part[2];
 }
 
 void ss_levers_pull(const ss_levers *levers, double (*v)[6], double *speed)
@@ -133,10 +111,11 @@ void ss_levers_pull(const ss_levers *levers, double (*v)[6], double *speed)
     static const double still[6];
     for (int s = 0; s < levers->group_count; s++) {
         const ss_row_group *at = &levers->groups[s];
-        twist a = load_twist(at->body[0] < 0 ? still : v[at->body[0]]);
-        twist b = load_twist(at->body[1] < 0 ? still : v[at->body[1]]);
+        ss_three_pairs a = ss_three_pairs_load(at->body[0] < 0 ? still : v[at->body[0]]);
+        ss_three_pairs b = ss_three_pairs_load(at->body[1] < 0 ? still : v[at->body[1]]);
         for (int i = at->first; i < at->first + at->count; i++) {
-            pair sum = pull_side(levers->lever[i], &a) + pull_side(levers->lever[i] + 6, &b);
+            ss_pair sum = ss_three_pairs_product(levers->lever[i], &a) +
+                          ss_three_pairs_product(levers->lever[i] + 6, &b);
             speed[i] = sum[0] + sum[1];
         }
     }
@@ -148,10 +127,10 @@ void ss_levers_add_square(const ss_levers *levers, const ss_row_group *group, co
     const double *left = levers->lever[group->first] + 6 * a;
     const double *right = levers->lever[group->first] + 6 * b;
     for (int i = 0; i < 6; i++) {
-        twist sum = load_twist(block + 6 * i);
+        ss_three_pairs sum = ss_three_pairs_load(block + 6 * i);
         for (int k = 0; k < group->count; k++) {
             double factor = T[k] * left[12 * k + i];
-            for (int d = 0; d < 3; d++) sum.part[d] += factor * load_pair(right + 12 * k + 2 * d);
+            for (int d = 0; d < 3; d++) sum.part[d] += factor * ss_pair_load(right + 12 * k + 2 * d);
         }
         memcpy(block + 6 * i, &sum, sizeof sum);
     }

@@ -15,6 +15,8 @@
 
 #include <stickslip/solver.h>
 
+#include "linalg/cell_rows.h"
+
 /* r: the cell's unknowns (r[partner - first] is another one), load as agreed. */
 typedef void ss_cell_step(void *data, const double *load, double *r);
 
@@ -22,14 +24,13 @@ typedef struct ss_cell {
     ss_cell_step *step; /* for the solver to set */
     void *data;
     int first, size;
-    int block;  /* of the problem */
-    bool outer; /* the step wants the outer load */
-    /* Rows of A: first the columns of cells of three, size x 3 each, then single columns of `size`. Bodies
-     * form: per body touched the Jacobian, size x 6, and M^-1 J', size x 6. For the operator's eyes only. */
-    const double *values;
-    const int *places; /* first column of each triple, each single; or the bodies */
-    int triples, singles, bodies;
+    int block;         /* of the problem */
+    bool outer;        /* the step wants the outer load */
     const double *own; /* A_cc, row by row; of cones only */
+    /* For the operator's eyes only. Bodies form: places are the bodies, values, for each of them, the
+     * Jacobian, size x 6, and M^-1 J', size x 6. */
+    ss_cell_row row;
+    int bodies;
 } ss_cell;
 
 typedef struct ss_operator {

@@ -8,42 +8,6 @@
 #include "problem/bodies_form.h"
 #include "problem/laws.h"
 
-// relative: what rounding does to two bounds that were meant to be equal
-static const double same_bound = 1e-14;
-
-static bool take_memory(const ss_problem *problem, ss_arena *arena, ss_scaled *s)
-{
-    size_t n = (size_t)problem->size;
-    s->A = (ss_sparse){.rows = problem->size, .cols = problem->size};
-    if (problem->A) {
-        size_t nonzeros = (size_t)ss_sparse_nonzeros(problem->A) + n;
-        s->A.start = ss_arena_take_unset(arena, n + 1, sizeof *s->A.start, "scaled matrix");
-        s->A.row = ss_arena_take_unset(arena, nonzeros, sizeof *s->A.row, "scaled matrix");
-        s->A.value = ss_arena_take_unset(arena, nonzeros, sizeof *s->A.value, "scaled matrix");
-        if (!s->A.start || !s->A.row || !s->A.value) return false;
-    }
-    double *vectors = ss_arena_take_unset(arena, 6 * n, sizeof *vectors, "scaled vectors");
-    if (!vectors) return false;
-    s->b = vectors;
-    s->lower = vectors + n;
-    s->upper = vectors + 2 * n;
-    s->factor = vectors + 3 * n;
-    s->unit = vectors + 4 * n;
-    s->load_unit = vectors + 5 * n;
-    return true;
-}
-
-static void share_in_cones(const ss_problem *problem, double *rho)
-{
-    for (int k = 0; k < problem->block_count; k++) {
-        const ss_block *block = &problem->blocks[k];
-        if (!ss_block_is_cone(block)) continue;
-        double shared = sqrt(fabs(ss_block_inverse_mass(block, problem->diagonal)));
-        for (int i = block->first; i < block->first + block->size && !(shared > 0.0); i++) shared = rho[i];
-        for (int i = block->first; i < block->first + block->size; i++) rho[i] = shared;
-    }
-}
-
 /* Where there is no scale yet, what those that have one suggest: |a_ij| / rho_j. True when that
  * helped someone. */
 static bool ask_partners(const ss_problem *problem, const double *rho, double *found)
@@ -79,20 +43,6 @@ static void scale_rows(const ss_problem *problem, double *rho, double *found)
     while (problem->A && lacks_some(problem, rho) && ask_partners(problem, rho, found)) {
         for (int i = 0; i < problem->size; i++) rho[i] = fmax(rho[i], found[i]);
     }
-    share_in_cones(problem, rho);
-}
-
-/* The largest load; of bounds, when there is no load at all. */
-static double load_scale(const ss_problem *problem, const double *rho)
-{
-    double load = 0.0, bound = 0.0;
-    for (int i = 0; i < problem->size; i++) {
-        if (!(rho[i] > 0.0)) continue;
-        load = fmax(load, fabs(problem->b[i]) / rho[i]);
-        if (isfinite(problem->lower[i])) bound = fmax(bound, fabs(problem->lower[i]) * rho[i]);
-        if (isfinite(problem->upper[i])) bound = fmax(bound, fabs(problem->upper[i]) * rho[i]);
-    }
-    return load > 0.0 ? load : bound > 0.0 ? bound : 1.0;
 }
 
 /* Entries from..to of column j, at `entry` and after it. */
@@ -111,55 +61,77 @@ static int scale_entries(const ss_sparse *A, const double *rho, int j, int from,
     return entry + count;
 }
 
-/* Every diagonal entry is there afterwards, be it zero. */
-static void scale_matrix(const ss_sparse *A, const double *rho, ss_sparse *to)
-{
-    int entry = 0;
-    to->start[0] = 0;
-    for (int j = 0; j < A->cols; j++) {
-        int diagonal = ss_sparse_first_entry(A, j, j), end = A->start[j + 1];
-        entry = scale_entries(A, rho, j, A->start[j], diagonal, to, entry);
-        if (diagonal == end || A->row[diagonal] != j) {
-            to->row[entry] = j;
-            to->value[entry++] = 0.0;
-        }
-        entry = scale_entries(A, rho, j, diagonal, end, to, entry);
-        to->start[j + 1] = entry;
-    }
-}
-
-static void scale_bounds(const ss_problem *problem, ss_scaled *s)
-{
-    for (int i = 0; i < problem->size; i++) {
-        s->lower[i] = problem->lower[i] / s->unit[i];
-        s->upper[i] = problem->upper[i] / s->unit[i];
-        double size = fabs(s->lower[i]) + fabs(s->upper[i]);
-        if (s->upper[i] - s->lower[i] <= same_bound * size && isfinite(size)) s->upper[i] = s->lower[i];
-        int partner = problem->partner[i];
-        s->factor[i] = 0.0;
-        if (partner < 0) continue;
-        s->factor[i] = problem->factor[i] * s->unit[partner] / s->unit[i];
-        s->coupled = true;
-    }
-}
-
 bool ss_scaled_create(const ss_problem *problem, ss_arena *arena, ss_scaled *s)
 {
-    *s = (ss_scaled){.problem = problem, .size = problem->size};
-    if (!take_memory(problem, arena, s)) return false;
+    static const double same_bound =
+        1e-14; // relative: what rounding does to two bounds that were meant to be equal
+    const ss_sparse *A = problem->A;
+    int n = problem->size;
+    *s = (ss_scaled){.problem = problem, .size = n, .A = {.rows = n, .cols = n}};
+    if (A) {
+        size_t nonzeros = (size_t)ss_sparse_nonzeros(A) + (size_t)n;
+        s->A.start = ss_arena_take_unset(arena, (size_t)n + 1, sizeof *s->A.start, "scaled matrix");
+        s->A.row = ss_arena_take_unset(arena, nonzeros, sizeof *s->A.row, "scaled matrix");
+        s->A.value = ss_arena_take_unset(arena, nonzeros, sizeof *s->A.value, "scaled matrix");
+        if (!s->A.start || !s->A.row || !s->A.value) return false;
+    }
+    double *vectors = ss_arena_take_unset(arena, 6 * (size_t)n, sizeof *vectors, "scaled vectors");
+    if (!vectors) return false;
+    double **const parts[] = {&s->b, &s->lower, &s->upper, &s->factor, &s->unit, &s->load_unit};
+    for (int k = 0; k < 6; k++) *parts[k] = vectors + (size_t)k * (size_t)n;
+
+    // Row scales; the rows of a cone share theirs.
     double *rho = s->load_unit;
     scale_rows(problem, rho, s->b);
-    double beta = load_scale(problem, rho);
-    for (int i = 0; i < s->size; i++) {
+    for (int k = 0; k < problem->block_count; k++) {
+        const ss_block *block = &problem->blocks[k];
+        if (!ss_block_is_cone(block)) continue;
+        double shared = sqrt(fabs(ss_block_inverse_mass(block, problem->diagonal)));
+        for (int i = block->first; i < block->first + block->size && !(shared > 0.0); i++) shared = rho[i];
+        for (int i = block->first; i < block->first + block->size; i++) rho[i] = shared;
+    }
+
+    // The largest load; of bounds, when there is no load at all.
+    double load = 0.0, bound = 0.0;
+    for (int i = 0; i < n; i++) {
+        if (!(rho[i] > 0.0)) continue;
+        load = fmax(load, fabs(problem->b[i]) / rho[i]);
+        if (isfinite(problem->lower[i])) bound = fmax(bound, fabs(problem->lower[i]) * rho[i]);
+        if (isfinite(problem->upper[i])) bound = fmax(bound, fabs(problem->upper[i]) * rho[i]);
+    }
+    double beta = load > 0.0 ? load : bound > 0.0 ? bound : 1.0;
+    for (int i = 0; i < n; i++) {
         if (!(rho[i] > 0.0)) rho[i] = 1.0;
     }
-    if (problem->A) scale_matrix(problem->A, rho, &s->A);
-    for (int i = 0; i < s->size; i++) {
+
+    // The matrix. Every diagonal entry is there afterwards, be it zero.
+    if (A) s->A.start[0] = 0;
+    for (int j = 0, entry = 0; A && j < n; j++) {
+        int diagonal = ss_sparse_first_entry(A, j, j), end = A->start[j + 1];
+        entry = scale_entries(A, rho, j, A->start[j], diagonal, &s->A, entry);
+        if (diagonal == end || A->row[diagonal] != j) {
+            s->A.row[entry] = j;
+            s->A.value[entry++] = 0.0;
+        }
+        entry = scale_entries(A, rho, j, diagonal, end, &s->A, entry);
+        s->A.start[j + 1] = entry;
+    }
+
+    // Loads and bounds; those closer than rounding become equal to the last bit.
+    for (int i = 0; i < n; i++) {
         s->b[i] = problem->b[i] / rho[i] / beta;
         s->unit[i] = beta / rho[i];
         s->load_unit[i] = beta * rho[i];
     }
-    scale_bounds(problem, s);
+    for (int i = 0; i < n; i++) {
+        int partner = problem->partner[i];
+        s->lower[i] = problem->lower[i] / s->unit[i];
+        s->upper[i] = problem->upper[i] / s->unit[i];
+        double size = fabs(s->lower[i]) + fabs(s->upper[i]);
+        if (s->upper[i] - s->lower[i] <= same_bound * size && isfinite(size)) s->upper[i] = s->lower[i];
+        s->factor[i] = partner < 0 ? 0.0 : problem->factor[i] * s->unit[partner] / s->unit[i];
+        s->coupled |= partner >= 0;
+    }
     return true;
 }
 

@@ -26,65 +26,9 @@ struct ss_newton_bodies {
     bool *is_contact; // per node: three rows between the same bodies, no body twice
     double *inverse;  // of D, squares
     double *velocity;
-    double *part; // vector of the unknowns
 };
 
 /* ---- life ------------------------------------------------------------------------------------------- */
-
-static int touched_bodies(const ss_levers *levers, const ss_node *node, int *member)
-{
-    int count = 0;
-    for (int i = node->first; i < node->first + node->size; i++) {
-        for (int side = 0; side < 2; side++) {
-            int body = levers->pair[i][side], k = 0;
-            while (k < count && member[k] != body) k++;
-            if (body >= 0 && k == count) member[count++] = body;
-        }
-    }
-    return count;
-}
-
-static bool make_groups(struct ss_newton_bodies *bodies, ss_arena *arena)
-{
-    const ss_space *space = bodies->space;
-    size_t nodes = (size_t)space->node_count;
-    int member[GROUP_MAX], total = 0;
-    bodies->group_start = ss_arena_take(arena, nodes + 1, sizeof *bodies->group_start, "bodies of contacts");
-    bodies->entry_start = ss_arena_take(arena, nodes + 1, sizeof *bodies->entry_start, "bodies of contacts");
-    bodies->member =
-        ss_arena_take(arena, 2 * (size_t)space->size, sizeof *bodies->member, "bodies of contacts");
-    bodies->is_contact = ss_arena_take(arena, nodes, sizeof *bodies->is_contact, "bodies of contacts");
-    if (!bodies->group_start || !bodies->entry_start || !bodies->member || !bodies->is_contact) return false;
-    for (int k = 0; k < space->node_count; k++) {
-        int count = touched_bodies(space->levers, &space->nodes[k], member);
-        memcpy(bodies->member + total, member, (size_t)count * sizeof *member);
-        const ss_node *node = &space->nodes[k];
-        const int *pair = space->levers->pair[node->first];
-        bodies->is_contact[k] =
-            ss_levers_are_contact(space->levers, node->first, node->size) && pair[0] != pair[1];
-        total += count;
-        bodies->group_start[k + 1] = total;
-        bodies->entry_start[k + 1] = bodies->entry_start[k] + (size_t)(count * count);
-    }
-    return true;
-}
-
-static bool index_blocks(struct ss_newton_bodies *bodies, ss_arena *arena)
-{
-    int nodes = bodies->space->node_count;
-    bodies->entry =
-        ss_arena_take(arena, bodies->entry_start[nodes], sizeof *bodies->entry, "bodies of contacts");
-    if (!bodies->entry) return false;
-    for (int k = 0, at = 0; k < nodes; k++) {
-        for (int a = bodies->group_start[k]; a < bodies->group_start[k + 1]; a++) {
-            for (int b = bodies->group_start[k]; b < bodies->group_start[k + 1]; b++) {
-                bodies->entry[at++] =
-                    ss_block_rows_find(bodies->pattern, bodies->member[a], bodies->member[b]);
-            }
-        }
-    }
-    return true;
-}
 
 struct ss_newton_bodies *ss_newton_bodies_create(const ss_space *space, ss_run *run)
 {
@@ -92,19 +36,53 @@ struct ss_newton_bodies *ss_newton_bodies_create(const ss_space *space, ss_run *
     static const double per_node = 5e-7;
     if (ss_run_lacks(run, per_node * space->node_count)) return NULL;
     ss_arena *arena = run->arena;
+    const ss_levers *levers = space->levers;
+    size_t nodes = (size_t)space->node_count;
     struct ss_newton_bodies *bodies = ss_arena_take(arena, 1, sizeof *bodies, "bodies");
     if (!bodies) return NULL;
-    bodies->space = space;
-    bodies->inverse =
-        ss_arena_take(arena, ss_newton_system_squares(space), sizeof *bodies->inverse, "Newton blocks");
-    bodies->velocity =
-        ss_arena_take(arena, WIDTH * (size_t)space->levers->bodies, sizeof *bodies->velocity, "velocities");
-    bodies->part = ss_arena_take(arena, (size_t)space->size, sizeof *bodies->part, "part");
-    if (!bodies->inverse || !bodies->velocity || !bodies->part || !make_groups(bodies, arena)) return NULL;
-    bodies->pattern = ss_block_rows_of_groups(space->levers->bodies, WIDTH, space->node_count,
-                                              bodies->group_start, bodies->member, arena);
-    if (!bodies->pattern || !index_blocks(bodies, arena) || ss_run_late(run)) return NULL;
-    bodies->fronts = ss_front_lu_create(bodies->pattern, NULL);
+    *bodies = (struct ss_newton_bodies){
+        .space = space,
+        .inverse = ss_arena_take(arena, ss_newton_system_squares(space), sizeof(double), "Newton blocks"),
+        .velocity = ss_arena_take(arena, WIDTH * (size_t)levers->bodies, sizeof(double), "velocities"),
+        .group_start = ss_arena_take(arena, nodes + 1, sizeof(int), "bodies of contacts"),
+        .entry_start = ss_arena_take(arena, nodes + 1, sizeof(size_t), "bodies of contacts"),
+        .member = ss_arena_take(arena, 2 * (size_t)space->size, sizeof(int), "bodies of contacts"),
+        .is_contact = ss_arena_take(arena, nodes, sizeof(bool), "bodies of contacts")};
+    if (!bodies->inverse || !bodies->velocity || !bodies->group_start || !bodies->entry_start ||
+        !bodies->member || !bodies->is_contact)
+        return NULL;
+
+    // The bodies of every node.
+    for (int k = 0, total = 0; k < space->node_count; k++) {
+        const ss_node *node = &space->nodes[k];
+        const int *pair = levers->pair[node->first];
+        int *member = bodies->member + total, count = 0;
+        for (int i = node->first; i < node->first + node->size; i++) {
+            for (int side = 0; side < 2; side++) {
+                int body = levers->pair[i][side], m = 0;
+                while (m < count && member[m] != body) m++;
+                if (body >= 0 && m == count) member[count++] = body;
+            }
+        }
+        bodies->is_contact[k] = ss_levers_are_contact(levers, node->first, node->size) && pair[0] != pair[1];
+        bodies->group_start[k + 1] = total += count;
+        bodies->entry_start[k + 1] = bodies->entry_start[k] + (size_t)(count * count);
+    }
+
+    // Which of them meet, and where in the pattern.
+    bodies->pattern = ss_block_rows_of_groups(levers->bodies, WIDTH, space->node_count, bodies->group_start,
+                                              bodies->member, arena);
+    bodies->entry = ss_arena_take(arena, bodies->entry_start[nodes], sizeof(int), "bodies of contacts");
+    if (!bodies->pattern || !bodies->entry) return NULL;
+    for (int k = 0, at = 0; k < space->node_count; k++) {
+        for (int a = bodies->group_start[k]; a < bodies->group_start[k + 1]; a++) {
+            for (int b = bodies->group_start[k]; b < bodies->group_start[k + 1]; b++) {
+                bodies->entry[at++] =
+                    ss_block_rows_find(bodies->pattern, bodies->member[a], bodies->member[b]);
+            }
+        }
+    }
+    bodies->fronts = ss_run_late(run) ? NULL : ss_front_lu_create(bodies->pattern, NULL);
     if (!bodies->fronts) return NULL;
     ss_front_lu_set_deadline(bodies->fronts, ss_run_deadline(run));
     return bodies;
@@ -144,71 +122,62 @@ static bool reduce_node(struct ss_newton_bodies *bodies, const ss_newton_system 
     return true;
 }
 
-/* The columns of H of one body, size x 6, gathered from both sides of each row. */
-static void gather_levers(const ss_levers *levers, const ss_node *node, int body, double *H)
-{
-    memset(H, 0, (size_t)(node->size * WIDTH) * sizeof *H);
-    for (int i = 0; i < node->size; i++) {
-        for (int side = 0; side < 2; side++) {
-            if (levers->pair[node->first + i][side] != body) continue;
-            const double *lever = levers->lever[node->first + i] + WIDTH * side;
-            for (int c = 0; c < WIDTH; c++) H[i * WIDTH + c] += lever[c];
-        }
-    }
-}
-
-/* block += A' B, both n x 6 */
-static void add_outer(int n, const double *A, const double *B, double *block)
-{
-    for (int k = 0; k < n; k++, A += WIDTH, B += WIDTH) {
-        for (int i = 0; i < WIDTH; i++) {
-            for (int j = 0; j < WIDTH; j++) block[i * WIDTH + j] += A[i] * B[j];
-        }
-    }
-}
-
-/* block += A' B of three rows, at once: the block is read and written once only */
-static void add_outer_of_three(const double *restrict A, const double *restrict B, double *restrict block)
-{
-    enum { ROW = 2 * WIDTH }; // levers of two bodies side by side
-    for (int i = 0; i < WIDTH; i++) {
-        double a = A[i], b = A[ROW + i], c = A[2 * ROW + i];
-        for (int j = 0; j < WIDTH; j++)
-            block[i * WIDTH + j] += a * B[j] + b * B[ROW + j] + c * B[2 * ROW + j];
-    }
-}
-
-/* The same as below, of a contact, whose levers lie in memory as they are needed. */
+/* H' X H of a contact, whose levers lie in memory as they are needed: all three rows at once, so that blocks
+ * are read and written once only. */
 static void add_contact(struct ss_newton_bodies *bodies, int k, const double *X)
 {
+    enum { ROW = 2 * WIDTH }; // levers of two bodies side by side
     const ss_levers *levers = bodies->space->levers;
     int first = bodies->space->nodes[k].first;
     const int *pair = levers->pair[first], *entry = bodies->entry + bodies->entry_start[k];
     const double *H = levers->lever[first];
-    double XH[3 * 2 * WIDTH];
-    ss_newton_multiply(3, 3, 2 * WIDTH, X, H, XH);
+    double XH[3 * ROW];
+    ss_newton_multiply(3, 3, ROW, X, H, XH);
     for (int a = 0; a < 2; a++) {
         for (int b = 0; b < 2; b++) {
             if (pair[a] < 0 || pair[b] < 0) continue;
-            double *block = bodies->pattern->value + bodies->pattern->place[*entry++];
-            add_outer_of_three(H + WIDTH * a, XH + WIDTH * b, block);
+            const double *restrict A = H + WIDTH * a, *restrict B = XH + WIDTH * b;
+            double *restrict block = bodies->pattern->value + bodies->pattern->place[*entry++];
+            for (int i = 0; i < WIDTH; i++) {
+                double first_row = A[i], second_row = A[ROW + i], third_row = A[2 * ROW + i];
+                for (int j = 0; j < WIDTH; j++)
+                    block[i * WIDTH + j] +=
+                        first_row * B[j] + second_row * B[ROW + j] + third_row * B[2 * ROW + j];
+            }
         }
     }
 }
 
-/* H' X H of one node, into the blocks of its bodies. */
+/* The same of any node, into the blocks of its bodies. */
 static void add_node(struct ss_newton_bodies *bodies, int k, const double *X)
 {
     const ss_node *node = &bodies->space->nodes[k];
-    double H[GROUP_MAX][SS_NODE_MAX * WIDTH], XH[SS_NODE_MAX * WIDTH];
+    const ss_levers *levers = bodies->space->levers;
     const int *member = bodies->member + bodies->group_start[k];
-    int count = bodies->group_start[k + 1] - bodies->group_start[k];
-    for (int a = 0; a < count; a++) gather_levers(bodies->space->levers, node, member[a], H[a]);
+    int count = bodies->group_start[k + 1] - bodies->group_start[k], n = node->size;
+    double H[GROUP_MAX][SS_NODE_MAX * WIDTH], XH[SS_NODE_MAX * WIDTH];
+
+    // The columns of H of each body, n x 6, from both sides of each row.
+    for (int a = 0; a < count; a++) {
+        memset(H[a], 0, (size_t)(n * WIDTH) * sizeof **H);
+        for (int i = 0; i < n; i++) {
+            for (int side = 0; side < 2; side++) {
+                if (levers->pair[node->first + i][side] != member[a]) continue;
+                const double *lever = levers->lever[node->first + i] + WIDTH * side;
+                for (int c = 0; c < WIDTH; c++) H[a][i * WIDTH + c] += lever[c];
+            }
+        }
+    }
     for (int b = 0; b < count; b++) {
-        ss_newton_multiply(node->size, node->size, WIDTH, X, H[b], XH);
+        ss_newton_multiply(n, n, WIDTH, X, H[b], XH);
         for (int a = 0; a < count; a++) {
             int entry = bodies->entry[bodies->entry_start[k] + (size_t)(a * count + b)];
-            add_outer(node->size, H[a], XH, bodies->pattern->value + bodies->pattern->place[entry]);
+            double *block = bodies->pattern->value + bodies->pattern->place[entry];
+            for (int row = 0; row < n * WIDTH; row += WIDTH) {
+                for (int i = 0; i < WIDTH; i++) {
+                    for (int j = 0; j < WIDTH; j++) block[i * WIDTH + j] += H[a][row + i] * XH[row + j];
+                }
+            }
         }
     }
 }

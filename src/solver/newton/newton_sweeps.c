@@ -9,48 +9,6 @@
 #include "solver/newton/maps.h"
 #include "solver/core/run_state.h"
 
-/* u = W r of one node; with a full matrix or levers from what is kept up to date. */
-static void node_velocity(const ss_space *space, int k, const double *r, double *u)
-{
-    const ss_node *node = &space->nodes[k];
-    const ss_levers *levers = space->levers;
-    if (space->W) {
-        ss_block_rows_apply_node(space->W, k, r, u);
-        return;
-    }
-    for (int i = 0; i < node->size; i++) {
-        int number = node->first + i;
-        u[i] = levers ? ss_levers_pull_row(levers, number, levers->velocity) +
-                            levers->compliance[number] * r[number]
-                      : space->kept[number];
-    }
-}
-
-static void keep_up(const ss_space *space, int number, double change)
-{
-    if (change == 0.0 || space->W) return;
-    if (space->levers) {
-        ss_levers_push_row(space->levers, number, change, space->levers->velocity);
-        return;
-    }
-    ss_add_scaled(space->size, change, space->full + number * space->size, space->kept);
-}
-
-/* ---- contacts that are solved exactly --------------------------------------------------------------- */
-
-static bool make_cone(ss_sweeper *sweeper, int k, ss_arena *arena)
-{
-    static const double tolerance = 1e-14;
-    const ss_node *node = &sweeper->space->nodes[k];
-    int n = node->size;
-    double shifted[SS_CONE_MAX * SS_CONE_MAX];
-    ss_block block = {.law = node->law, .size = n, .mu = node->mu, .mu_rolling = node->mu_rolling};
-    ss_space_own(sweeper->space, k, sweeper->own[k]);
-    memcpy(shifted, sweeper->own[k], (size_t)(n * n) * sizeof *shifted);
-    for (int i = 0; i < n; i++) shifted[i * n + i] += sweeper->alpha;
-    return ss_local_cone_create(&block, shifted, tolerance, arena, &sweeper->cones[k]);
-}
-
 bool ss_sweeper_create(const ss_space *space, double alpha, const double *centre, bool is_exact,
                        ss_arena *arena, ss_sweeper *sweeper)
 {
@@ -60,60 +18,66 @@ bool ss_sweeper_create(const ss_space *space, double alpha, const double *centre
     sweeper->cones = ss_arena_take(arena, nodes, sizeof *sweeper->cones, "contacts");
     sweeper->own = ss_arena_take_unset(arena, nodes, sizeof *sweeper->own, "contacts");
     bool good = sweeper->cones && sweeper->own;
-    for (int k = 0; good && k < space->node_count; k++)
-        good = !ss_law_is_cone(space->nodes[k].law) || make_cone(sweeper, k, arena);
+    for (int k = 0; good && k < space->node_count; k++) {
+        static const double tolerance = 1e-14;
+        const ss_node *node = &space->nodes[k];
+        int n = node->size;
+        double shifted[SS_CONE_MAX * SS_CONE_MAX];
+        if (!ss_law_is_cone(node->law)) continue;
+        ss_block block = {.law = node->law, .size = n, .mu = node->mu, .mu_rolling = node->mu_rolling};
+        ss_space_own(space, k, sweeper->own[k]);
+        memcpy(shifted, sweeper->own[k], (size_t)(n * n) * sizeof *shifted);
+        for (int i = 0; i < n; i++) shifted[i * n + i] += alpha;
+        good = ss_local_cone_create(&block, shifted, tolerance, arena, &sweeper->cones[k]);
+    }
     return good;
-}
-
-/* p = the solution with the load of the others, u + q - W_kk r - alpha centre */
-static void solve_contact(const ss_sweeper *sweeper, int k, const double *r, const double *u, double *p)
-{
-    const ss_node *node = &sweeper->space->nodes[k];
-    const double *own = sweeper->own[k];
-    double load[SS_NODE_MAX];
-    for (int i = 0; i < node->size; i++, own += node->size) {
-        load[i] = u[i] + sweeper->space->q[node->first + i];
-        for (int j = 0; j < node->size; j++) load[i] -= own[j] * r[j];
-        if (sweeper->centre) load[i] -= sweeper->alpha * sweeper->centre[node->first + i];
-        p[i] = r[i];
-    }
-    sweeper->cones[k].solve(sweeper->cones[k].data, load, p);
-}
-
-/* ---- sweeps ----------------------------------------------------------------------------------------- */
-
-/* p = a step of the natural map from r */
-static void step_node(const ss_sweeper *sweeper, int k, const double *r, const double *u, double *p)
-{
-    const ss_space *space = sweeper->space;
-    const ss_node *node = &space->nodes[k];
-    double y[SS_NODE_MAX] = {0};
-    for (int i = 0; i < node->size; i++) {
-        int number = node->first + i;
-        double speed = u[i] + space->q[number];
-        if (sweeper->centre)
-            speed = (speed + sweeper->alpha * (r[number] - sweeper->centre[number])) / (1.0 + sweeper->alpha);
-        y[i] = r[number] - speed;
-    }
-    ss_newton_project(space, node, y, r, p, NULL);
 }
 
 double ss_sweeper_sweep(const ss_sweeper *sweeper, double *r)
 {
     const ss_space *space = sweeper->space;
-    double moved = 0.0;
+    const ss_levers *levers = space->levers;
+    const double *q = space->q, *centre = sweeper->centre;
+    double moved = 0.0, alpha = sweeper->alpha;
     for (int k = 0; k < space->node_count; k++) {
         const ss_node *node = &space->nodes[k];
-        double u[SS_NODE_MAX], p[SS_NODE_MAX], *own = r + node->first;
-        node_velocity(space, k, r, u);
-        if (sweeper->cones && sweeper->cones[k].solve)
-            solve_contact(sweeper, k, own, u, p);
-        else
-            step_node(sweeper, k, r, u, p);
-        for (int i = 0; i < node->size; i++) {
-            double change = p[i] - own[i];
-            keep_up(space, node->first + i, change);
-            own[i] = p[i];
+        int n = node->size, first = node->first;
+        double u[SS_NODE_MAX], p[SS_NODE_MAX], y[SS_NODE_MAX] = {0};
+
+        // u = W r of the node; with a full matrix or levers from what is kept up to date
+        if (space->W) ss_block_rows_apply_node(space->W, k, r, u);
+        for (int i = first; !space->W && i < first + n; i++)
+            u[i - first] =
+                levers ? ss_levers_pull_row(levers, i, levers->velocity) + levers->compliance[i] * r[i]
+                       : space->kept[i];
+
+        // p: the contact solved with the load of the others, u + q - W_kk r - alpha centre
+        if (sweeper->cones && sweeper->cones[k].solve) {
+            const double *own = sweeper->own[k];
+            for (int i = 0; i < n; i++, own += n) {
+                y[i] = u[i] + q[first + i];
+                for (int j = 0; j < n; j++) y[i] -= own[j] * r[first + j];
+                if (centre) y[i] -= alpha * centre[first + i];
+                p[i] = r[first + i];
+            }
+            sweeper->cones[k].solve(sweeper->cones[k].data, y, p);
+        } else { // or a step of the natural map
+            for (int i = 0; i < n; i++) {
+                int at = first + i;
+                double speed = u[i] + q[at];
+                if (centre) speed = (speed + alpha * (r[at] - centre[at])) / (1.0 + alpha);
+                y[i] = r[at] - speed;
+            }
+            ss_newton_project(space, node, y, r, p, NULL);
+        }
+
+        for (int i = 0; i < n; i++) {
+            int at = first + i;
+            double change = p[i] - r[at];
+            if (change != 0.0 && levers) ss_levers_push_row(levers, at, change, levers->velocity);
+            if (change != 0.0 && space->full)
+                ss_add_scaled(space->size, change, space->full + at * space->size, space->kept);
+            r[at] = p[i];
             moved += change * change;
         }
     }

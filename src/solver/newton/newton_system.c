@@ -32,28 +32,15 @@ bool ss_newton_system_create(const ss_space *space, ss_run *run, ss_newton_syste
     system->F = ss_arena_take(arena, squares, sizeof *system->F, "Newton blocks");
     system->B = ss_arena_take(arena, squares, sizeof *system->B, "Newton blocks");
     system->R = ss_arena_take(arena, squares, sizeof *system->R, "Newton blocks");
-    system->y = ss_arena_take(arena, n, sizeof *system->y, "y");
-    system->residual = ss_arena_take(arena, n, sizeof *system->residual, "residual");
-    system->correction = ss_arena_take(arena, n, sizeof *system->correction, "correction");
-    if (!system->square || !system->active || !system->F || !system->B || !system->R || !system->y ||
-        !system->residual || !system->correction) {
+    if (!system->square || !system->active || !system->F || !system->B || !system->R ||
+        !ss_arena_take_vectors(arena, n, "Newton vectors",
+                               (double **[]){&system->y, &system->residual, &system->correction, NULL}))
         return false;
-    }
     for (size_t k = 0, at = 0; k < nodes; k++) {
         system->square[k] = at;
         at += (size_t)(space->nodes[k].size * space->nodes[k].size);
     }
     return true;
-}
-
-/* Often the sweeps at the start are enough: then nothing is ever factorised. */
-static bool choose_way(ss_newton_system *system)
-{
-    const ss_space *space = system->space;
-    if (system->full || system->bodies || system->matrix) return true;
-    if (space->full) return (system->full = ss_newton_full_create(space, system->run->arena)) != NULL;
-    if (space->levers) return (system->bodies = ss_newton_bodies_create(space, system->run)) != NULL;
-    return (system->matrix = ss_newton_matrix_create(space, system->run)) != NULL;
 }
 
 void ss_newton_system_free(ss_newton_system *system)
@@ -66,20 +53,14 @@ void ss_newton_system_free(ss_newton_system *system)
 
 /* ---- factor ----------------------------------------------------------------------------------------- */
 
-/* Most nodes are contacts; the sum is the same to the bit. */
-static void multiply_threes(int rows, int cols, const double *left, const double *right, double *product)
-{
-    for (int i = 0; i < rows; i++, product += cols, left += 3) {
-        for (int j = 0; j < cols; j++)
-            product[j] = left[0] * right[j] + left[1] * right[cols + j] + left[2] * right[2 * cols + j];
-    }
-}
-
 void ss_newton_multiply(int rows, int inner, int cols, const double *left, const double *right,
                         double *product)
 {
-    if (inner == 3) {
-        multiply_threes(rows, cols, left, right, product);
+    if (inner == 3) { // most nodes are contacts; the sum is the same to the bit
+        for (int i = 0; i < rows; i++, product += cols, left += 3) {
+            for (int j = 0; j < cols; j++)
+                product[j] = left[0] * right[j] + left[1] * right[cols + j] + left[2] * right[2 * cols + j];
+        }
         return;
     }
     for (int i = 0; i < rows; i++, product += cols, left += inner) {
@@ -94,7 +75,14 @@ void ss_newton_multiply(int rows, int inner, int cols, const double *left, const
 bool ss_newton_system_factor(ss_newton_system *system, double alpha)
 {
     const ss_space *space = system->space;
-    if (ss_run_late(system->run) || !choose_way(system) || ss_run_late(system->run)) return false;
+    if (ss_run_late(system->run)) return false;
+
+    // The way, at the first time: often the sweeps at the start are enough, and nothing is ever factorised.
+    if (space->full && !system->full) system->full = ss_newton_full_create(space, system->run->arena);
+    if (space->levers && !system->bodies) system->bodies = ss_newton_bodies_create(space, system->run);
+    if (space->W && !system->matrix) system->matrix = ss_newton_matrix_create(space, system->run);
+    if ((!system->full && !system->bodies && !system->matrix) || ss_run_late(system->run)) return false;
+
     system->alpha = alpha;
     system->factorizations++;
     for (int k = 0; k < space->node_count; k++) {
@@ -218,61 +206,6 @@ struct ss_newton_full *ss_newton_full_create(const ss_space *space, ss_arena *ar
     return good ? full : NULL;
 }
 
-/* Column j of a node's (W + alpha) R; without R that is one of W, and alpha is left to the caller. */
-static const double *column_of(struct ss_newton_full *full, const ss_newton_system *system, int k, int j)
-{
-    int n = full->space->size, first = full->space->nodes[k].first, size = full->space->nodes[k].size;
-    const double *W = full->space->full + first * n, *R = system->R + system->square[k] + j;
-    if (!system->uses_right) return W + j * n;
-    memset(full->column, 0, (size_t)n * sizeof *full->column);
-    for (int m = 0; m < size; m++) {
-        double share = R[m * size];
-        ss_add_scaled(n, share, W + m * n, full->column);
-        full->column[first + m] += system->alpha * share;
-    }
-    return full->column;
-}
-
-/* Most nodes are rows or contacts. */
-static inline void apply_block(int n, const double *B, const double *v, double *product)
-{
-    if (n == 1) {
-        product[0] = B[0] * v[0];
-    } else if (n == 3) {
-        product[0] = B[0] * v[0] + B[1] * v[1] + B[2] * v[2];
-        product[1] = B[3] * v[0] + B[4] * v[1] + B[5] * v[2];
-        product[2] = B[6] * v[0] + B[7] * v[1] + B[8] * v[2];
-    } else {
-        ss_newton_multiply(n, n, 1, B, v, product);
-    }
-}
-
-/* B times that column */
-static void fill_full_column(const struct ss_newton_full *full, const ss_newton_system *system,
-                             const double *column, double *K)
-{
-    const ss_node *nodes = full->space->nodes;
-    if (full->space->node_count == full->space->size) { // rows and nothing else
-        for (int a = 0; a < full->count; a++) K[a] = system->B[full->active[a]] * column[full->active[a]];
-        return;
-    }
-    for (int a = 0; a < full->active_count; a++) {
-        const ss_node *node = &nodes[full->active[a]];
-        apply_block(node->size, system->B + system->square[full->active[a]], column + node->first, K);
-        K += node->size;
-    }
-}
-
-/* F where the node meets itself, and B alpha unless R has it already. */
-static void add_own(const ss_newton_system *system, int k, int n, int j, double *K)
-{
-    const double *F = system->F + system->square[k], *B = system->B + system->square[k];
-    for (int i = 0; i < n; i++) {
-        if (!system->uses_right) K[i] += system->alpha * B[i * n + j];
-        K[i] += F[i * n + j];
-    }
-}
-
 bool ss_newton_full_factor(struct ss_newton_full *full, const ss_newton_system *system)
 {
     const ss_space *space = full->space;
@@ -283,14 +216,50 @@ bool ss_newton_full_factor(struct ss_newton_full *full, const ss_newton_system *
         full->active[full->active_count++] = k;
         for (int i = 0; i < node->size; i++) full->unknowns[full->count++] = node->first + i;
     }
-    double *K = full->K;
-    for (int a = 0, place = 0; a < full->active_count; a++) {
-        int k = full->active[a], size = full->space->nodes[k].size;
+
+    // Column by column, B (W + alpha) R, and F where a node meets itself.
+    int n = space->size;
+    bool is_rows_only = space->node_count == n;
+    double *K = full->K, *column = full->column;
+    for (int a = 0, place = 0; a < full->active_count; place += space->nodes[full->active[a]].size, a++) {
+        int k = full->active[a], first = space->nodes[k].first, size = space->nodes[k].size;
+        const double *F = system->F + system->square[k], *B = system->B + system->square[k];
+        const double *R = system->R + system->square[k], *W = space->full + first * n;
         for (int j = 0; j < size; j++, K += full->count) {
-            fill_full_column(full, system, column_of(full, system, k, j), K);
-            add_own(system, k, size, j, K + place);
+            // Of (W + alpha) R; without R that is one of W, and alpha comes with F.
+            const double *of = W + j * n;
+            if (system->uses_right) {
+                memset(column, 0, (size_t)n * sizeof *column);
+                for (int m = 0; m < size; m++) {
+                    ss_add_scaled(n, R[m * size + j], W + m * n, column);
+                    column[first + m] += system->alpha * R[m * size + j];
+                }
+                of = column;
+            }
+
+            // B times that, node by node; most are rows or contacts.
+            double *to = K;
+            for (int c = 0; is_rows_only && c < full->count; c++)
+                K[c] = system->B[full->active[c]] * of[full->active[c]];
+            for (int c = 0; !is_rows_only && c < full->active_count; c++) {
+                const ss_node *node = &space->nodes[full->active[c]];
+                const double *b = system->B + system->square[full->active[c]], *v = of + node->first;
+                if (node->size == 1) {
+                    to[0] = b[0] * v[0];
+                } else if (node->size == 3) {
+                    to[0] = b[0] * v[0] + b[1] * v[1] + b[2] * v[2];
+                    to[1] = b[3] * v[0] + b[4] * v[1] + b[5] * v[2];
+                    to[2] = b[6] * v[0] + b[7] * v[1] + b[8] * v[2];
+                } else {
+                    ss_newton_multiply(node->size, node->size, 1, b, v, to);
+                }
+                to += node->size;
+            }
+            for (int i = 0; i < size; i++) {
+                if (!system->uses_right) K[place + i] += system->alpha * B[i * size + j];
+                K[place + i] += F[i * size + j];
+            }
         }
-        place += size;
     }
     return full->count == 0 || ss_dense_lu_columns(full->count, full->K, full->count, full->exchange);
 }
@@ -349,34 +318,30 @@ void ss_newton_matrix_free(struct ss_newton_matrix *matrix)
 
 /* ---- blocks: factor ------------------------------------------------------------------------------- */
 
-/* The blocks B W R of one row, and on the diagonal F + B (W + alpha) R. */
-static void assemble_row(struct ss_newton_matrix *matrix, const ss_newton_system *system, int node)
+/* Blocks B W R, and on the diagonal F + B (W + alpha) R. */
+bool ss_newton_matrix_factor(struct ss_newton_matrix *matrix, const ss_newton_system *system)
 {
     const ss_space *space = matrix->space;
     const ss_block_rows *W = space->W;
-    int n = space->nodes[node].size;
-    const double *F = system->F + system->square[node], *B = system->B + system->square[node];
-    for (int k = W->start[node]; k < W->start[node + 1]; k++) {
-        int j = W->column[k], cols = space->nodes[j].size;
-        if (!system->active[j]) continue;
-        double own[SS_NODE_MAX * SS_NODE_MAX], half[SS_NODE_MAX * SS_NODE_MAX];
-        const double *from = W->value + W->place[k];
-        double *to = matrix->values + W->place[k];
-        if (j == node) {
-            for (int i = 0; i < n * n; i++) own[i] = from[i] + (i % (n + 1) == 0 ? system->alpha : 0.0);
-            from = own;
-        }
-        ss_newton_multiply(n, n, cols, B, from, system->uses_right ? half : to);
-        if (system->uses_right) ss_newton_multiply(n, cols, cols, half, system->R + system->square[j], to);
-        for (int i = 0; j == node && i < n * n; i++) to[i] += F[i];
-    }
-}
-
-bool ss_newton_matrix_factor(struct ss_newton_matrix *matrix, const ss_newton_system *system)
-{
     end_rescue(matrix);
-    for (int k = 0; k < matrix->space->node_count; k++) {
-        if (system->active[k]) assemble_row(matrix, system, k);
+    for (int node = 0; node < space->node_count; node++) {
+        int n = space->nodes[node].size;
+        const double *F = system->F + system->square[node], *B = system->B + system->square[node];
+        for (int k = W->start[node]; system->active[node] && k < W->start[node + 1]; k++) {
+            int j = W->column[k], cols = space->nodes[j].size;
+            if (!system->active[j]) continue;
+            double own[SS_NODE_MAX * SS_NODE_MAX], half[SS_NODE_MAX * SS_NODE_MAX];
+            const double *from = W->value + W->place[k];
+            double *to = matrix->values + W->place[k];
+            if (j == node) {
+                for (int i = 0; i < n * n; i++) own[i] = from[i] + (i % (n + 1) == 0 ? system->alpha : 0.0);
+                from = own;
+            }
+            ss_newton_multiply(n, n, cols, B, from, system->uses_right ? half : to);
+            if (system->uses_right)
+                ss_newton_multiply(n, cols, cols, half, system->R + system->square[j], to);
+            for (int i = 0; j == node && i < n * n; i++) to[i] += F[i];
+        }
     }
     ss_linalg_status outcome = ss_front_lu_factor(matrix->fronts, matrix->values, system->active);
     if (outcome == SS_LINALG_LATE) ss_run_give_up(system->run);
@@ -385,54 +350,39 @@ bool ss_newton_matrix_factor(struct ss_newton_matrix *matrix, const ss_newton_sy
 
 /* ---- blocks: rescue ------------------------------------------------------------------------------- */
 
-static void fill_column(const struct ss_newton_matrix *matrix, const bool *active, int node, int column,
-                        ss_sparse *sparse, int *entry)
-{
-    const ss_block_rows *W = matrix->space->W;
-    int cols = ss_block_rows_size(W, node);
-    for (int k = W->start[node]; k < W->start[node + 1]; k++) { // the pattern is symmetric
-        int i = W->column[k];
-        if (!active[i]) continue;
-        const double *block = matrix->values + W->place[W->mirror[k]];
-        for (int row = 0; row < ss_block_rows_size(W, i); row++) {
-            sparse->row[*entry] = matrix->place[W->first[i] + row];
-            sparse->value[(*entry)++] = block[row * cols + column];
-        }
-    }
-}
-
-static ss_sparse *active_matrix(const struct ss_newton_matrix *matrix, const bool *active)
-{
-    const ss_block_rows *W = matrix->space->W;
-    int size = matrix->active_size, entry = 0, at = 0;
-    int64_t count = 0;
-    for (int i = 0; i < W->nodes; i++) {
-        for (int k = W->start[i]; active[i] && k < W->start[i + 1]; k++) {
-            if (active[W->column[k]]) count += (int64_t)(W->place[k + 1] - W->place[k]);
-        }
-    }
-    ss_sparse *sparse = ss_sparse_create(size, size, count, NULL);
-    for (int j = 0; sparse && j < W->nodes; j++) {
-        for (int c = 0; active[j] && c < ss_block_rows_size(W, j); c++) {
-            fill_column(matrix, active, j, c, sparse, &entry);
-            sparse->start[++at] = entry;
-        }
-    }
-    return sparse;
-}
-
 bool ss_newton_matrix_rescue(struct ss_newton_matrix *matrix, const ss_newton_system *system)
 {
     const ss_space *space = matrix->space;
+    const ss_block_rows *W = space->W;
+    const bool *active = system->active;
+    int64_t count = 0;
     if (matrix->lu) return false;
     matrix->active_size = 0;
     for (int k = 0; k < space->node_count; k++) {
         const ss_node *node = &space->nodes[k];
-        for (int i = node->first; i < node->first + node->size; i++) {
-            matrix->place[i] = system->active[k] ? matrix->active_size++ : -1;
+        for (int i = node->first; i < node->first + node->size; i++)
+            matrix->place[i] = active[k] ? matrix->active_size++ : -1;
+        for (int e = W->start[k]; active[k] && e < W->start[k + 1]; e++) {
+            if (active[W->column[e]]) count += (int64_t)(W->place[e + 1] - W->place[e]);
         }
     }
-    ss_sparse *sparse = active_matrix(matrix, system->active);
+
+    // The matrix of the active nodes by columns; the pattern is symmetric.
+    ss_sparse *sparse = ss_sparse_create(matrix->active_size, matrix->active_size, count, NULL);
+    for (int j = 0, entry = 0, at = 0; sparse && j < W->nodes; j++) {
+        int cols = ss_block_rows_size(W, j);
+        for (int c = 0; active[j] && c < cols; c++) {
+            for (int e = W->start[j]; e < W->start[j + 1]; e++) {
+                int i = W->column[e];
+                const double *block = matrix->values + W->place[W->mirror[e]];
+                for (int row = 0; active[i] && row < ss_block_rows_size(W, i); row++) {
+                    sparse->row[entry] = matrix->place[W->first[i] + row];
+                    sparse->value[entry++] = block[row * cols + c];
+                }
+            }
+            sparse->start[++at] = entry;
+        }
+    }
     if (sparse) matrix->lu = ss_lu_create(sparse, NULL);
     bool good = matrix->lu && ss_lu_factor(matrix->lu, sparse) == SS_LINALG_OK;
     ss_sparse_destroy(sparse);

@@ -25,28 +25,19 @@ struct ss_batch_cell {
 
 /* ---- making ----------------------------------------------------------------------------------------- */
 
-static bool same_pair(const ss_bodies_form *form, int i, int j)
-{
-    return form->pair[i][0] == form->pair[j][0] && form->pair[i][1] == form->pair[j][1] &&
-           ss_bodies_further(form, i, i + 1) == 0 && ss_bodies_further(form, j, j + 1) == 0;
-}
-
-/* The rows of the cell that begins at i: a cone, some free rows between the same bodies, one bounded row. */
+/* The rows of the cell that begins at i: a cone, some free rows between the same two bodies, one bounded
+ * row. */
 static int cell_size(const ss_batched *batched, const ss_block *block, int i)
 {
-    const ss_problem *problem = batched->problem;
+    const ss_bodies_form *form = batched->problem->bodies;
+    int end = block->first + block->size, size = 1;
     if (ss_block_is_cone(block)) return block->size;
-    if (batched->method.contact == SS_BATCH_PROJECTED) return 1;
-    int most = block->law == SS_LAW_FREE ? block->first + block->size - i : 1, size = 1;
-    while (size < most && size < MOST_ROWS && same_pair(problem->bodies, i, i + size)) size++;
+    if (batched->method.contact == SS_BATCH_PROJECTED || block->law != SS_LAW_FREE) return 1;
+    while (i + size < end && size < MOST_ROWS && form->pair[i][0] == form->pair[i + size][0] &&
+           form->pair[i][1] == form->pair[i + size][1] && ss_bodies_further(form, i, i + 1) == 0 &&
+           ss_bodies_further(form, i + size, i + size + 1) == 0)
+        size++;
     return size;
-}
-
-static void add_scaled_row(const ss_mass_root *root, const double *j, double scaled[8])
-{
-    double own[6];
-    ss_mass_root_scale(root, j, own);
-    for (int k = 0; k < 6; k++) scaled[k] += own[k];
 }
 
 static inline double dot(const double a[8], const double b[8])
@@ -54,79 +45,59 @@ static inline double dot(const double a[8], const double b[8])
     return ((a[0] * b[0] + a[1] * b[1]) + a[2] * b[2]) + ((a[3] * b[3] + a[4] * b[4]) + a[5] * b[5]);
 }
 
-static void own_matrix(const ss_problem *problem, const ss_batch_cell *cell, double *A)
-{
-    int n = cell->size;
-    for (int i = 0; i < n; i++) {
-        for (int j = 0; j < n; j++) {
-            for (int k = 0; k < cell->bodies; k++)
-                A[n * i + j] += dot(cell->J[n * k + i], cell->J[n * k + j]);
-        }
-        A[n * i + i] += problem->bodies->compliance[cell->first + i];
-    }
-}
-
-/* A (positive definite) becomes its inverse, by exchanging one unknown after the other. */
-static void invert(int n, double *A)
-{
-    for (int k = 0; k < n; k++) {
-        double pivot = 1.0 / A[n * k + k];
-        A[n * k + k] = 1.0;
-        for (int j = 0; j < n; j++) A[n * k + j] *= pivot;
-        for (int i = 0; i < n; i++) {
-            if (i == k) continue;
-            double factor = A[n * i + k];
-            A[n * i + k] = 0.0;
-            for (int j = 0; j < n; j++) A[n * i + j] -= factor * A[n * k + j];
-        }
-    }
-}
-
-static bool set_own(const ss_batched *batched, const ss_block *block, ss_arena *arena, ss_batch_cell *cell)
-{
-    const ss_problem *problem = batched->problem;
-    static const double local_tolerance = 1e-14;
-    size_t n = (size_t)cell->size;
-    cell->own = ss_arena_take(arena, n * n, sizeof *cell->own, "blocks of cells");
-    if (!cell->own) return false;
-    own_matrix(problem, cell, cell->own);
-    if (ss_block_is_cone(block))
-        return ss_local_cone_create(block, cell->own, local_tolerance, arena, &cell->cone);
-    for (size_t i = 0; n > 1 && i < n; i++) cell->own[n * i + i] *= 1.0 + redundancy;
-    invert(cell->size, cell->own);
-    if (batched->method.contact == SS_BATCH_PROJECTED) cell->own[0] *= batched->method.relaxation;
-    return true;
-}
-
-/* A row between a body and itself is one of that body; one on more than two bodies is a cell of its own. */
+/* Block by block: a row between a body and itself is one of that body; one on more than two bodies is a cell
+ * of its own. All rows of a cell act on the same bodies. */
 static bool set_cell(const ss_batched *batched, const ss_block *block, int first, int size, ss_arena *arena,
                      ss_batch_cell *cell)
 {
+    static const double local_tolerance = 1e-14;
     const ss_bodies_form *form = batched->problem->bodies;
-    const int *pair = form->pair[first];
+    const double *jacobian;
+    size_t n = (size_t)size, most = 2 + (size_t)ss_bodies_further(form, first, first + 1);
     *cell = (ss_batch_cell){.law = block->law, .first = first, .size = size};
-    int further = ss_bodies_further(form, first, first + 1);
-    size_t most = 2 + (size_t)further;
-    cell->J = ss_arena_take(arena, most * (size_t)size, sizeof *cell->J, "rows of cells");
+    cell->J = ss_arena_take(arena, most * n, sizeof *cell->J, "rows of cells");
     cell->row = ss_arena_take(arena, most, sizeof *cell->row, "rows of cells");
-    if (!cell->J || !cell->row) return false;
-    for (int side = 0; side < 2; side++) {
-        if (pair[side] < 0) continue;
-        bool again = side && pair[0] == pair[1];
-        if (!again) cell->row[cell->bodies++] = ss_batched_row(batched, pair[side]);
+    double *A = cell->own = ss_arena_take(arena, n * n, sizeof *A, "blocks of cells");
+    if (!cell->J || !cell->row || !A) return false;
+
+    // J L
+    for (int side = 0, body; ss_bodies_block(form, first, side, &body, &jacobian); side++) {
+        if (body < 0) continue;
+        bool again = side == 1 && form->pair[first][0] == form->pair[first][1];
+        if (!again) cell->row[cell->bodies++] = ss_batched_row(batched, body);
         for (int i = 0; i < size; i++) {
-            add_scaled_row(&batched->roots[pair[side]], form->jacobian[first + i] + 6 * side,
-                           cell->J[size * (cell->bodies - 1) + i]);
+            double scaled[6], *to = cell->J[size * (cell->bodies - 1) + i];
+            ss_bodies_block(form, first + i, side, &body, &jacobian);
+            ss_mass_root_scale(&batched->roots[body], jacobian, scaled);
+            for (int k = 0; k < 6; k++) to[k] += scaled[k];
         }
     }
-    for (int k = 0; k < further; k++) {
-        int at = form->further_start[first] + k, body = form->further_body[at];
-        for (int i = 0; i < size; i++) // all rows of a cone act on the same bodies
-            add_scaled_row(&batched->roots[body], form->further_jacobian[form->further_start[first + i] + k],
-                           cell->J[size * cell->bodies + i]);
-        cell->row[cell->bodies++] = ss_batched_row(batched, body);
+
+    // A_cc = J M^-1 J' + C
+    for (int i = 0; i < size; i++) {
+        for (int j = 0; j < size; j++) {
+            for (int k = 0; k < cell->bodies; k++)
+                A[size * i + j] += dot(cell->J[size * k + i], cell->J[size * k + j]);
+        }
+        A[size * i + i] += form->compliance[first + i];
     }
-    return set_own(batched, block, arena, cell);
+    if (ss_block_is_cone(block)) return ss_local_cone_create(block, A, local_tolerance, arena, &cell->cone);
+
+    // Its inverse, by exchanging one unknown after the other; steps of single rows are relaxed.
+    for (int i = 0; size > 1 && i < size; i++) A[size * i + i] *= 1.0 + redundancy;
+    for (int k = 0; k < size; k++) {
+        double pivot = 1.0 / A[size * k + k];
+        A[size * k + k] = 1.0;
+        for (int j = 0; j < size; j++) A[size * k + j] *= pivot;
+        for (int i = 0; i < size; i++) {
+            if (i == k) continue;
+            double factor = A[size * i + k];
+            A[size * i + k] = 0.0;
+            for (int j = 0; j < size; j++) A[size * i + j] -= factor * A[size * k + j];
+        }
+    }
+    if (batched->method.contact == SS_BATCH_PROJECTED) A[0] *= batched->method.relaxation;
+    return true;
 }
 
 /* Returns the number of cells; makes them when there is room. */
@@ -177,47 +148,42 @@ static void velocity_of(const ss_problem *problem, const ss_batch_cell *cell, ss
     }
 }
 
-/* r <- the solution of the cell alone; w is used up. */
-static void step(const ss_problem *problem, const ss_batch_cell *cell, double *x, double *w, double *r)
-{
-    int n = cell->size;
-    if (cell->cone.solve) {
-        for (int i = 0; i < n; i++) {
-            for (int j = 0; j < n; j++) w[i] -= cell->own[n * i + j] * r[j];
-        }
-        cell->cone.solve(cell->cone.data, w, r);
-        return;
-    }
-    for (int i = 0; i < n; i++) {
-        for (int j = 0; j < n; j++) r[i] -= cell->own[n * i + j] * w[j];
-    }
-    if (cell->law == SS_LAW_FREE) return;
-    double lower, upper;
-    ss_problem_bounds(problem, x, cell->first, &lower, &upper);
-    r[0] = fmin(fmax(r[0], lower), upper);
-}
-
-static double visit(const ss_batched *batched, const ss_batch_cell *cell, double *x)
-{
-    const ss_problem *problem = batched->problem;
-    double *r = x + cell->first, before[MOST_ROWS], w[MOST_ROWS], sum = 0.0;
-    memcpy(before, r, (size_t)cell->size * sizeof *r);
-    velocity_of(problem, cell, batched->y, r, w);
-    step(problem, cell, x, w, r);
-    for (int i = 0; i < cell->size; i++) {
-        w[i] = r[i] - before[i];
-        sum += 0.5 * problem->diagonal[cell->first + i] * w[i] * w[i];
-    }
-    push(cell, w, batched->y);
-    return sum;
-}
-
 double ss_batch_cells_sweep(ss_batched *batched, bool backward, double *x)
 {
-    double sum = 0.0;
-    int count = batched->cell_count;
-    for (int c = 0; c < count; c++) sum += visit(batched, &batched->cells[backward ? count - 1 - c : c], x);
-    return sum;
+    const ss_problem *problem = batched->problem;
+    double all = 0.0;
+    for (int c = 0; c < batched->cell_count; c++) {
+        const ss_batch_cell *cell = &batched->cells[backward ? batched->cell_count - 1 - c : c];
+        double *r = x + cell->first, before[MOST_ROWS], w[MOST_ROWS], change[MOST_ROWS], sum = 0.0;
+        int n = cell->size;
+        memcpy(before, r, (size_t)n * sizeof *r);
+        velocity_of(problem, cell, batched->y, r, w);
+
+        // r <- the solution of the cell alone: a cone from the load without its own part, rows by the inverse
+        if (cell->cone.solve) {
+            for (int i = 0; i < n; i++) {
+                for (int j = 0; j < n; j++) w[i] -= cell->own[n * i + j] * r[j];
+            }
+            cell->cone.solve(cell->cone.data, w, r);
+        } else {
+            for (int i = 0; i < n; i++) {
+                for (int j = 0; j < n; j++) r[i] -= cell->own[n * i + j] * w[j];
+            }
+            double lower, upper;
+            if (cell->law != SS_LAW_FREE) {
+                ss_problem_bounds(problem, x, cell->first, &lower, &upper);
+                r[0] = fmin(fmax(r[0], lower), upper);
+            }
+        }
+
+        for (int i = 0; i < n; i++) {
+            change[i] = r[i] - before[i];
+            sum += 0.5 * problem->diagonal[cell->first + i] * change[i] * change[i];
+        }
+        push(cell, change, batched->y);
+        all += sum;
+    }
+    return all;
 }
 
 void ss_batch_cells_push(ss_batched *batched, const double *x)

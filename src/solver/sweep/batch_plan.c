@@ -4,13 +4,12 @@
  * share no part form a phase: all parts first, then the pairs, coloured greedily. The plan depends on the
  * problem alone, not on the number of threads, so that neither do the results.
  */
-#include "problem/islands.h"
 #include "solver/sweep/batches.h"
 
 #include <string.h>
 
 #include "base/memory.h"
-#include "problem/bodies_form.h"
+#include "problem/islands.h"
 
 enum { PART = 1024, MOST_PHASES = 64 };
 
@@ -81,39 +80,6 @@ typedef struct group {
     int begin, end, phase; // of the sorted contacts
 } group;
 
-/* The first phase is for single parts; what finds no other comes last, one task after the other. */
-static int phase_of(uint64_t *taken, int p, int q)
-{
-    if (p == q) return 0;
-    uint64_t free_phases = ~(taken[p] | taken[q] | 1);
-    if (!free_phases) return MOST_PHASES;
-    int phase = __builtin_ctzll(free_phases);
-    taken[p] |= UINT64_C(1) << phase;
-    taken[q] |= UINT64_C(1) << phase;
-    return phase;
-}
-
-/* Contacts in the order of their tasks, tasks in the order of their phases. Groups without a phase are phases
- * alone. */
-static void lay_out(ss_contact_plan *plan, const group *groups, int count, const int *contact)
-{
-    int placed = 0;
-    for (int phase = 0; phase <= MOST_PHASES; phase++) {
-        int before = plan->task_count;
-        for (int g = 0; g < count; g++) {
-            if (groups[g].phase != phase) continue;
-            int members = groups[g].end - groups[g].begin;
-            if (phase == MOST_PHASES) plan->phase_start[plan->phase_count++] = plan->task_count;
-            memcpy(plan->contact + placed, contact + groups[g].begin, (size_t)members * sizeof *contact);
-            plan->tasks[plan->task_count++] =
-                (ss_batch_task){.contact_begin = placed, .contact_end = placed + members};
-            placed += members;
-        }
-        if (phase < MOST_PHASES && plan->task_count > before) plan->phase_start[plan->phase_count++] = before;
-    }
-    plan->phase_start[plan->phase_count] = plan->task_count;
-}
-
 bool ss_contact_plan_make(const ss_problem *problem, ss_arena *arena, ss_contact_plan *plan)
 {
     // Few contacts: one task.
@@ -153,17 +119,44 @@ bool ss_contact_plan_make(const ss_problem *problem, ss_arena *arena, ss_contact
     sort_by(second_part, parts, sorted, plan->contact_count, start, again);
     sort_by(first_part, parts, again, plan->contact_count, start, sorted);
 
+    // Groups, and the phase of each. The first one is for single parts; a group that finds no other is a
+    // phase alone.
     for (size_t c = 0; c < count; c++) {
-        int p = first_part[sorted[c]], q = second_part[sorted[c]];
-        bool same = c > 0 && p == first_part[sorted[c - 1]] && q == second_part[sorted[c - 1]];
-        if (!same) groups[groups_found++] = (group){(int)c, (int)c, phase_of(taken, p, q)};
-        groups[groups_found - 1].end = (int)c + 1;
+        int p = first_part[sorted[c]], q = second_part[sorted[c]], phase = 0;
         contact[c] = plan->contact[sorted[c]];
+        bool same = c > 0 && p == first_part[sorted[c - 1]] && q == second_part[sorted[c - 1]];
+        if (same) {
+            groups[groups_found - 1].end++;
+            continue;
+        }
+        if (p != q) {
+            uint64_t free_phases = ~(taken[p] | taken[q] | 1);
+            phase = free_phases ? __builtin_ctzll(free_phases) : MOST_PHASES;
+            uint64_t bit = free_phases ? UINT64_C(1) << phase : 0;
+            taken[p] |= bit;
+            taken[q] |= bit;
+        }
+        groups[groups_found++] = (group){(int)c, (int)c + 1, phase};
     }
+
+    // Contacts in the order of their tasks, tasks in the order of their phases.
     plan->tasks = ss_arena_take(arena, (size_t)groups_found, sizeof *plan->tasks, "tasks");
     plan->phase_start = ss_arena_take(arena, (size_t)groups_found + 1, sizeof *plan->phase_start, "phases");
     if (!plan->tasks || !plan->phase_start) return false;
-    lay_out(plan, groups, groups_found, contact);
+    for (int phase = 0, placed = 0; phase <= MOST_PHASES; phase++) {
+        int before = plan->task_count;
+        for (int g = 0; g < groups_found; g++) {
+            if (groups[g].phase != phase) continue;
+            int members = groups[g].end - groups[g].begin;
+            if (phase == MOST_PHASES) plan->phase_start[plan->phase_count++] = plan->task_count;
+            memcpy(plan->contact + placed, contact + groups[g].begin, (size_t)members * sizeof *contact);
+            plan->tasks[plan->task_count++] =
+                (ss_batch_task){.contact_begin = placed, .contact_end = placed + members};
+            placed += members;
+        }
+        if (phase < MOST_PHASES && plan->task_count > before) plan->phase_start[plan->phase_count++] = before;
+    }
+    plan->phase_start[plan->phase_count] = plan->task_count;
     return true;
 }
 
@@ -190,101 +183,38 @@ static void forget(window *at, int place)
     at->open &= ~(UINT64_C(1) << place);
     const int *block = blocks_of(at, place);
     for (int lane = 0; lane < at->filled[place]; lane++) {
-        const int *pair = at->problem->bodies->pair[at->problem->blocks[block[lane]].first];
+        const int *pair = pair_of(at->problem, block[lane]);
         for (int side = 0; side < 2; side++) {
             if (pair[side] >= 0) at->taken[pair[side]] &= ~(UINT64_C(1) << place);
         }
     }
 }
 
-static int oldest(const window *at)
-{
-    int place = 0;
-    for (int k = 1; k < 64; k++) {
-        if (at->batch[k] < at->batch[place]) place = k;
-    }
-    return place;
-}
-
-static int open_place(window *at)
-{
-    int place = ~at->open ? __builtin_ctzll(~at->open) : oldest(at);
-    if (!~at->open) forget(at, place);
-    at->batch[place] = at->batches->count++;
-    at->filled[place] = 0;
-    at->open |= UINT64_C(1) << place;
-    for (int lane = 0; lane < at->lanes; lane++) blocks_of(at, place)[lane] = -1;
-    return place;
-}
-
 static void put(window *at, int k)
 {
-    const int *pair = at->problem->bodies->pair[at->problem->blocks[k].first];
+    const int *pair = pair_of(at->problem, k);
     uint64_t nothing = 0, *first = pair[0] < 0 ? &nothing : &at->taken[pair[0]],
              *second = pair[1] < 0 ? &nothing : &at->taken[pair[1]];
     uint64_t fitting = at->open & ~(*first | *second);
-    int place = fitting ? __builtin_ctzll(fitting) : open_place(at);
+    int place = 0;
+    if (fitting) {
+        place = __builtin_ctzll(fitting);
+    } else { // a new batch in a free place, or in that of the oldest
+        if (~at->open) {
+            place = __builtin_ctzll(~at->open);
+        } else {
+            for (int p = 1; p < 64; p++) place = at->batch[p] < at->batch[place] ? p : place;
+            forget(at, place);
+        }
+        at->batch[place] = at->batches->count++;
+        at->filled[place] = 0;
+        at->open |= UINT64_C(1) << place;
+        for (int lane = 0; lane < at->lanes; lane++) blocks_of(at, place)[lane] = -1;
+    }
     *first |= UINT64_C(1) << place;
     *second |= UINT64_C(1) << place;
     blocks_of(at, place)[at->filled[place]++] = k;
     if (at->filled[place] == at->lanes) forget(at, place);
-}
-
-/* Contacts of three under Coulomb's law; those whose A_cc or rows do not suit are sent back later. */
-static bool is_ordinary(const ss_problem *problem, const ss_block *block)
-{
-    const int *pair = problem->bodies->pair[block->first];
-    return block->law == SS_LAW_CONE && block->size == 3 && pair[0] != pair[1] &&
-           ss_bodies_further(problem->bodies, block->first, block->first + block->size) == 0;
-}
-
-/* Batches of one task: the window is empty before and after. */
-static void fill_task(window *at, const int *contact, ss_batch_task *task)
-{
-    task->begin = at->batches->count;
-    for (int c = task->contact_begin; c < task->contact_end; c++) put(at, contact[c]);
-    while (at->open) forget(at, __builtin_ctzll(at->open));
-    task->end = at->batches->count;
-}
-
-static int block_of(const ss_problem *problem, int unknown)
-{
-    int low = 0, high = problem->block_count - 1;
-    while (low < high) {
-        int middle = low + (high - low + 1) / 2;
-        if (problem->blocks[middle].first <= unknown)
-            low = middle;
-        else
-            high = middle - 1;
-    }
-    return low;
-}
-
-/* Cells find the unknowns that their bounds follow in x, where those of batches are not. */
-static void keep_partners_out(const ss_problem *problem, bool *is_batched)
-{
-    for (int k = 0; k < problem->block_count; k++) {
-        const ss_block *block = &problem->blocks[k];
-        for (int i = block->first; block->law == SS_LAW_COUPLED && i < block->first + block->size; i++) {
-            if (problem->partner[i] >= 0) is_batched[block_of(problem, problem->partner[i])] = false;
-        }
-    }
-}
-
-static bool list_contacts(ss_batched *batched, ss_arena *arena)
-{
-    const ss_problem *problem = batched->problem;
-    ss_contact_plan *plan = &batched->plan;
-    plan->contact =
-        ss_arena_take_unset(arena, (size_t)problem->block_count, sizeof *plan->contact, "contacts");
-    if (!plan->contact) return false;
-    for (int k = 0; k < problem->block_count; k++)
-        batched->is_batched[k] = is_ordinary(problem, &problem->blocks[k]);
-    keep_partners_out(problem, batched->is_batched);
-    for (int k = 0; k < problem->block_count; k++) {
-        if (batched->is_batched[k]) plan->contact[plan->contact_count++] = k;
-    }
-    return true;
 }
 
 bool ss_batched_assign(ss_batched *batched, ss_arena *arena)
@@ -292,7 +222,40 @@ bool ss_batched_assign(ss_batched *batched, ss_arena *arena)
     const ss_problem *problem = batched->problem;
     ss_contact_plan *plan = &batched->plan;
     ss_batches *batches = &batched->batches;
-    if (!list_contacts(batched, arena) || !ss_contact_plan_make(problem, arena, plan)) return false;
+    plan->contact =
+        ss_arena_take_unset(arena, (size_t)problem->block_count, sizeof *plan->contact, "contacts");
+    if (!plan->contact) return false;
+
+    // Contacts of three under Coulomb's law between two bodies; those whose A_cc or rows do not suit are sent
+    // back later.
+    for (int k = 0; k < problem->block_count; k++) {
+        const ss_block *block = &problem->blocks[k];
+        const int *pair = pair_of(problem, k);
+        batched->is_batched[k] =
+            block->law == SS_LAW_CONE && block->size == 3 && pair[0] != pair[1] &&
+            ss_bodies_further(problem->bodies, block->first, block->first + block->size) == 0;
+    }
+
+    // Not those that the bounds of cells follow: cells find them in x, where those of batches are not.
+    for (int k = 0; k < problem->block_count; k++) {
+        const ss_block *block = &problem->blocks[k];
+        for (int i = block->first; block->law == SS_LAW_COUPLED && i < block->first + block->size; i++) {
+            int partner = problem->partner[i], low = 0, high = problem->block_count - 1;
+            while (partner >= 0 && low < high) { // the last block that begins at the partner or before
+                int middle = low + (high - low + 1) / 2;
+                bool is_behind = problem->blocks[middle].first > partner;
+                low = is_behind ? low : middle;
+                high = is_behind ? middle - 1 : high;
+            }
+            if (partner >= 0) batched->is_batched[low] = false;
+        }
+    }
+    for (int k = 0; k < problem->block_count; k++) {
+        if (batched->is_batched[k]) plan->contact[plan->contact_count++] = k;
+    }
+
+    // Batches, task by task: the window is empty before and after.
+    if (!ss_contact_plan_make(problem, arena, plan)) return false;
     size_t most = (size_t)plan->contact_count; // one contact in each
     int lanes = batched->method.single ? SS_SINGLE_LANES : SS_LANES;
     batches->block = ss_arena_take_unset(arena, most * (size_t)(lanes / SS_LANES), sizeof *batches->block,
@@ -300,6 +263,12 @@ bool ss_batched_assign(ss_batched *batched, ss_arena *arena)
     window at = {.problem = problem, .batches = batches, .lanes = lanes};
     at.taken = ss_arena_take(arena, (size_t)problem->bodies->bodies, sizeof *at.taken, "bodies of batches");
     if (!batches->block || !at.taken) return false;
-    for (int t = 0; t < plan->task_count; t++) fill_task(&at, plan->contact, &plan->tasks[t]);
+    for (int t = 0; t < plan->task_count; t++) {
+        ss_batch_task *task = &plan->tasks[t];
+        task->begin = batches->count;
+        for (int c = task->contact_begin; c < task->contact_end; c++) put(&at, plan->contact[c]);
+        while (at.open) forget(&at, __builtin_ctzll(at.open));
+        task->end = batches->count;
+    }
     return true;
 }

@@ -1,4 +1,4 @@
-/* Contacts into batches, and what is done with all of them. */
+/* Contacts into batches, of doubles or of floats, and what is done with all of them. */
 #include "solver/sweep/batches.h"
 
 #include <math.h>
@@ -8,155 +8,218 @@
 
 /* ---- filling ---------------------------------------------------------------------------------------- */
 
-static void fill_lane(const ss_batched *batched, const double *x, int k, int lane, int world_row,
-                      ss_batch_source *from)
+/* Four contacts in doubles, from the problem and x; blocks of -1 are empty lanes. Returns the lanes whose
+ * contacts a batch cannot take. */
+static unsigned fill_batch(const ss_batched *batched, const double *x, const int block_of[SS_LANES],
+                           int world_row, ss_batch *batch, double r[3][SS_LANES],
+                           double compliance[3][SS_LANES])
 {
     static const double nothing[36];
-    const ss_batches *batches = &batched->batches;
-    ss_batch *batch = &batches->items[k];
-    const ss_bodies_form *form = batched->problem->bodies;
-    int world = form->bodies, pair[2] = {SS_WORLD, SS_WORLD};
-    const ss_block *block =
-        batches->block[k][lane] < 0 ? NULL : &batched->problem->blocks[batches->block[k][lane]];
-    from->row[lane] = nothing;
-    batch->mu[lane] = 0.0;
-    if (block) {
-        memcpy(pair, form->pair[block->first], sizeof pair);
-        from->row[lane] = form->jacobian[block->first];
-        batch->mu[lane] = block->mu;
-    }
-    for (int i = 0; i < 3; i++) {
-        int at = block ? block->first + i : 0;
-        bool acts = block && (i == 0 || block->mu >= SS_NO_FRICTION);
-        batch->load[i][lane] = block ? batched->problem->b[at] : 0.0;
-        batches->r[k][i][lane] = acts ? x[at] : 0.0;
-        from->compliance[i][lane] = block ? form->compliance[at] : 0.0;
-    }
-    for (int side = 0; side < 2; side++) {
-        batch->body[side][lane] = pair[side] < 0 ? world_row : ss_batched_row(batched, pair[side]);
-        from->root[side][lane] = batched->roots[pair[side] < 0 ? world : pair[side]].part;
-    }
-}
-
-/* Returns the lanes whose contacts the batch cannot take. */
-static unsigned fill_batch(const ss_batched *batched, const double *x, int k, int world_row)
-{
-    const ss_batches *batches = &batched->batches;
-    ss_batch_source from;
-    from.method = batched->method.contact;
-    from.relaxation = batched->method.relaxation;
-    for (int lane = 0; lane < SS_LANES; lane++) fill_lane(batched, x, k, lane, world_row, &from);
-    if (batches->compliance) memcpy(batches->compliance[k], from.compliance, sizeof from.compliance);
-    unsigned odd = batched->kernel->fill(&from, &batches->items[k]);
+    const ss_problem *problem = batched->problem;
+    const ss_bodies_form *form = problem->bodies;
+    ss_batch_source from = {.method = batched->method.contact, .relaxation = batched->method.relaxation};
+    unsigned taken = 0;
     for (int lane = 0; lane < SS_LANES; lane++) {
-        if (batches->block[k][lane] < 0) odd &= ~(1u << lane);
+        const ss_block *block = block_of[lane] < 0 ? NULL : &problem->blocks[block_of[lane]];
+        taken |= block ? 1u << lane : 0;
+        from.row[lane] = block ? form->jacobian[block->first] : nothing;
+        batch->mu[lane] = block ? block->mu : 0.0;
+        for (int i = 0; i < 3; i++) {
+            int at = block ? block->first + i : 0;
+            bool acts = block && (i == 0 || block->mu >= SS_NO_FRICTION);
+            batch->load[i][lane] = block ? problem->b[at] : 0.0;
+            r[i][lane] = acts ? x[at] : 0.0;
+            compliance[i][lane] = from.compliance[i][lane] = block ? form->compliance[at] : 0.0;
+        }
+        for (int side = 0; side < 2; side++) {
+            int body = block ? form->pair[block->first][side] : SS_WORLD;
+            batch->body[side][lane] = body < 0 ? world_row : ss_batched_row(batched, body);
+            from.root[side][lane] = batched->roots[body < 0 ? form->bodies : body].part;
+        }
     }
-    return odd;
+    return batched->kernel->fill(&from, batch) & taken;
 }
 
-/* The lane becomes an empty one, its contact a cell. */
-static void send_back(ss_batched *batched, int k, int lane)
+static double power_of_two(double value)
 {
-    ss_batches *batches = &batched->batches;
-    batched->is_batched[batches->block[k][lane]] = false;
-    batches->block[k][lane] = -1;
+    int exponent;
+    if (!(value > 0.0) || !isfinite(value)) return 1.0;
+    frexp(value, &exponent);
+    return ldexp(1.0, exponent);
 }
 
-void ss_batched_fill_batch(ss_batched *batched, const double *x, int k, int world_row)
+/* Rows of four doubles, each lane times a number of its own, to floats. */
+static void copy(int rows, const double by[SS_LANES], const double (*from)[SS_LANES], int at,
+                 float (*to)[SS_SINGLE_LANES])
 {
-    unsigned odd = fill_batch(batched, x, k, world_row);
-    for (int lane = 0; odd && lane < SS_LANES; lane++) {
-        if (odd & 1u << lane) send_back(batched, k, lane);
+    for (int i = 0; i < rows; i++) {
+        for (int lane = 0; lane < SS_LANES; lane++) to[i][at + lane] = (float)(by[lane] * from[i][lane]);
     }
-    if (odd) fill_batch(batched, x, k, world_row);
 }
 
-typedef struct filling {
+/* Four contacts in doubles become lanes at .. at + 3 of batch k in single precision, in its units. */
+static void narrow(ss_single_batches *single, const ss_batch *of, const double r[3][SS_LANES],
+                   const double compliance[3][SS_LANES], int k, int at)
+{
+    ss_single_batch *to = &single->items[k];
+    double one[SS_LANES], a[SS_LANES], inverse[SS_LANES], square[SS_LANES], impulse[SS_LANES];
+    double per_root[SS_LANES], per_velocity[SS_LANES];
+    double empty = single->root * single->root; // whatever is harmless
+    for (int lane = 0; lane < SS_LANES; lane++) {
+        a[lane] = of->normal[lane] > 0.0 ? 1.0 / power_of_two(of->normal[lane]) : empty;
+        one[lane] = 1.0;
+        inverse[lane] = 1.0 / a[lane];
+        square[lane] = a[lane] * a[lane];
+        impulse[lane] = a[lane] / single->velocity;
+        per_root[lane] = 1.0 / single->root;
+        per_velocity[lane] = 1.0 / single->velocity;
+        to->unit[at + lane] = (float)(single->root * single->root / a[lane]);
+        for (int side = 0; side < 2; side++) to->body[side][at + lane] = of->body[side][lane];
+    }
+    copy(9, one, of->direction[0], at, to->direction[0]);
+    copy(18, per_root, of->turn[0][0], at, to->turn[0][0]);
+    copy(2, per_root, of->root, at, to->root);
+    copy(3, per_velocity, of->load, at, to->load);
+    copy(1, a, &of->normal, at, &to->normal);
+    copy(2, one, of->skew, at, to->skew);
+    copy(3, inverse, of->tangent, at, to->tangent);
+    copy(1, square, &of->inverse, at, &to->inverse);
+    copy(1, one, &of->mu, at, &to->mu);
+    copy(1, inverse, &of->slip, at, &to->slip);
+    copy(3, impulse, r, at, single->r[k]);
+    if (single->compliance) copy(3, inverse, compliance, at, single->compliance[k]);
+}
+
+/* What the tasks of a team are given. */
+typedef struct work {
     ss_batched *batched;
-    const double *x;
-} filling;
+    ss_batch_task *tasks; // of a phase, or all
+    const double *x;      // for filling
+    bool backward;        // for sweeps
+} work;
 
+/* Made as doubles in either precision, so that who suits a batch does not depend on it. Contacts that do not
+ * suit become cells, and their lanes empty ones. */
 static void fill_tasks(int64_t begin, int64_t end, int worker, void *context)
 {
     (void)worker;
-    const filling *with = context;
+    const work *with = context;
     ss_batched *batched = with->batched;
+    ss_batches *batches = &batched->batches;
+    int fours = batched->single ? 2 : 1; // of a batch
     for (int64_t t = begin; t < end; t++) {
-        const ss_batch_task *task = &batched->plan.tasks[t];
+        const ss_batch_task *task = &with->tasks[t];
         // its own, or tasks would write to the same
         int world_row = batched->problem->bodies->bodies + (int)t;
-        for (int k = task->begin; k < task->end; k++) ss_batched_fill_batch(batched, with->x, k, world_row);
+        for (int k = fours * task->begin; k < fours * task->end; k++) {
+            ss_batch wide, *batch = batched->single ? &wide : &batches->items[k];
+            double wide_r[3][SS_LANES], compliance[3][SS_LANES];
+            double(*r)[SS_LANES] = batched->single ? wide_r : batches->r[k];
+            int *block = batches->block[k];
+            unsigned odd = fill_batch(batched, with->x, block, world_row, batch, r, compliance);
+            for (int lane = 0; odd && lane < SS_LANES; lane++) {
+                if (!(odd & 1u << lane)) continue;
+                batched->is_batched[block[lane]] = false;
+                block[lane] = -1;
+            }
+            if (odd) fill_batch(batched, with->x, block, world_row, batch, r, compliance);
+            if (batched->single)
+                narrow(batched->single, batch, r, compliance, k / 2, k % 2 * SS_LANES);
+            else if (batches->compliance)
+                memcpy(batches->compliance[k], compliance, sizeof compliance);
+        }
     }
-}
-
-bool ss_batched_any_compliance(const ss_problem *problem)
-{
-    const double *compliance = problem->bodies->compliance;
-    for (int i = 0; i < problem->size; i++) {
-        if (compliance[i] != 0.0) return true;
-    }
-    return false;
-}
-
-static bool create_batches(ss_batched *batched, const double *x, ss_arena *arena)
-{
-    ss_batches *batches = &batched->batches;
-    size_t count = (size_t)batches->count;
-    batches->items = ss_arena_take_unset(arena, count, sizeof *batches->items, "batches");
-    batches->r = ss_arena_take_unset(arena, count, sizeof *batches->r, "impulses");
-    batches->is_long = count * sizeof *batches->items > (size_t)16 << 20; // half of a large cache
-    if (!batches->items || !batches->r) return false;
-    if (ss_batched_any_compliance(batched->problem)) {
-        batches->compliance = ss_arena_take(arena, count, sizeof *batches->compliance, "compliance");
-        if (!batches->compliance) return false;
-    }
-    size_t rows = (size_t)batched->problem->bodies->bodies + (size_t)batched->plan.task_count;
-    batches->y = batched->y = ss_arena_take(arena, rows, sizeof *batched->y, "velocities");
-    if (!batched->y) return false;
-    ss_parallel_for(batched->team, batched->plan.task_count, 1, fill_tasks, &(filling){batched, x});
-    return true;
-}
-
-static const ss_batch_kernel *fastest_kernel(void)
-{
-#ifdef __x86_64__
-    if (__builtin_cpu_supports("avx2")) return &ss_batch_kernel_avx2;
-#endif
-    return &ss_batch_kernel_portable;
 }
 
 bool ss_batched_create(const ss_problem *problem, const ss_batched_method *method, const double *x,
                        ss_team *team, ss_arena *arena, ss_batched *batched)
 {
+    const ss_bodies_form *form = problem->bodies;
     *batched = (ss_batched){.problem = problem, .method = *method, .team = team};
-    batched->kernel = method->kernel ? method->kernel : fastest_kernel();
-    size_t bodies = (size_t)problem->bodies->bodies;
+
+    // The backend: the fastest this machine has, unless one is asked for; of floats as of doubles.
+    batched->kernel = &ss_batch_kernel_portable;
+    batched->single_kernel = &ss_single_kernel_portable;
+#ifdef __x86_64__
+    if (method->kernel ? method->kernel == &ss_batch_kernel_avx2 : __builtin_cpu_supports("avx2")) {
+        batched->kernel = &ss_batch_kernel_avx2;
+        batched->single_kernel = &ss_single_kernel_avx2;
+    }
+#endif
+
+    // Contacts to batches.
+    size_t bodies = (size_t)form->bodies;
     batched->roots = ss_arena_take(arena, bodies + 1, sizeof *batched->roots, "roots of masses");
     batched->is_batched =
         ss_arena_take(arena, (size_t)problem->block_count, sizeof *batched->is_batched, "kinds of blocks");
     if (!batched->roots || !batched->is_batched) return false;
-    for (int body = 0; body < problem->bodies->bodies; body++)
-        batched->roots[body] = ss_mass_root_of(problem->bodies, body);
+    for (int body = 0; body < form->bodies; body++) batched->roots[body] = ss_mass_root_of(form, body);
     if (!ss_batched_assign(batched, arena)) return false;
-    if (!(method->single ? ss_single_create : create_batches)(batched, x, arena) ||
-        !ss_batch_cells_create(batched, arena))
-        return false;
+
+    // Memory for their numbers.
+    ss_batches *batches = &batched->batches;
+    size_t count = (size_t)batches->count, rows = bodies + (size_t)batched->plan.task_count;
+    size_t largest = (size_t)16 << 20; // bytes: half of a large cache
+    bool is_compliant = false;
+    for (int i = 0; i < problem->size; i++) is_compliant |= form->compliance[i] != 0.0;
+    if (method->single) {
+        ss_single_batches *single = batched->single =
+            ss_arena_take(arena, 1, sizeof *single, "single batches");
+        if (!single) return false;
+        single->count = batches->count;
+        single->items = ss_arena_take_unset(arena, count, sizeof *single->items, "single batches");
+        single->r = ss_arena_take_unset(arena, count, sizeof *single->r, "impulses");
+        single->is_long = count * sizeof *single->items > largest;
+        single->y = ss_arena_take(arena, rows, sizeof *single->y, "velocities");
+        if (is_compliant)
+            single->compliance = ss_arena_take(arena, count, sizeof *single->compliance, "compliance");
+        if (!single->items || !single->r || !single->y || (is_compliant && !single->compliance)) return false;
+
+        // units: powers of two above the largest velocity and the largest root of a mass
+        for (int i = 0; i < problem->size; i++)
+            single->velocity = fmax(single->velocity, fabs(problem->b[i]));
+        for (size_t k = 0; k < bodies; k++) single->root = fmax(single->root, batched->roots[k].part[0]);
+        single->velocity = power_of_two(single->velocity);
+        single->root = power_of_two(single->root);
+    } else {
+        batches->items = ss_arena_take_unset(arena, count, sizeof *batches->items, "batches");
+        batches->r = ss_arena_take_unset(arena, count, sizeof *batches->r, "impulses");
+        batches->is_long = count * sizeof *batches->items > largest;
+        batches->y = batched->y = ss_arena_take(arena, rows, sizeof *batched->y, "velocities");
+        if (is_compliant)
+            batches->compliance = ss_arena_take(arena, count, sizeof *batches->compliance, "compliance");
+        if (!batches->items || !batches->r || !batches->y || (is_compliant && !batches->compliance))
+            return false;
+    }
+
+    ss_parallel_for(team, batched->plan.task_count, 1, fill_tasks,
+                    &(work){.batched = batched, .tasks = batched->plan.tasks, .x = x});
+    if (!ss_batch_cells_create(batched, arena)) return false;
     ss_batched_refresh(batched, x);
+    return true;
+}
+
+bool ss_single_suits(const ss_batched *batched)
+{
+    static const float least_unit = 1e-24f, largest_unit = 1e24f, least_friction = 1e-4f;
+    const ss_single_batches *single = batched->single;
+    if (batched->cell_count > 0 || !ss_batched_is_finite(batched)) return false;
+    for (int k = 0; k < single->count; k++) {
+        const ss_single_batch *batch = &single->items[k];
+        for (int lane = 0; lane < SS_SINGLE_LANES; lane++) {
+            if (!(batch->unit[lane] > least_unit && batch->unit[lane] < largest_unit)) return false;
+            if (batch->mu[lane] > 0.0f && batch->mu[lane] < least_friction) return false;
+        }
+    }
     return true;
 }
 
 /* ---- all of them ------------------------------------------------------------------------------------ */
 
-typedef struct pass {
-    ss_batched *batched;
-    ss_batch_task *tasks; // of a phase
-    bool backward;
-} pass;
-
 static void push_tasks(int64_t begin, int64_t end, int worker, void *context)
 {
     (void)worker;
-    const pass *with = context;
+    const work *with = context;
     ss_batched *batched = with->batched;
     for (int64_t t = begin; t < end; t++) {
         const ss_batch_task *task = &with->tasks[t];
@@ -170,26 +233,18 @@ static void push_tasks(int64_t begin, int64_t end, int worker, void *context)
 static void sweep_tasks(int64_t begin, int64_t end, int worker, void *context)
 {
     (void)worker;
-    const pass *with = context;
-    const ss_batch_kernel *kernel = with->batched->kernel;
-    bool exact = with->batched->method.contact == SS_BATCH_EXACT;
-    double (*sweep)(ss_batches *, int, int, bool) = exact ? kernel->sweep : kernel->sweep_projected;
+    const work *with = context;
+    ss_batched *batched = with->batched;
+    const ss_batch_kernel *kernel = batched->kernel;
+    ss_single_batches *single = batched->single;
+    double (*sweep)(ss_batches *, int, int, bool) =
+        batched->method.contact == SS_BATCH_EXACT ? kernel->sweep : kernel->sweep_projected;
+    double speed = single ? single->velocity / single->root : 1.0;
     for (int64_t t = begin; t < end; t++) {
         ss_batch_task *task = &with->tasks[t];
-        task->change = sweep(&with->batched->batches, task->begin, task->end, with->backward);
-    }
-}
-
-static void sweep_single_tasks(int64_t begin, int64_t end, int worker, void *context)
-{
-    (void)worker;
-    const pass *with = context;
-    ss_single_batches *single = with->batched->single;
-    double energy = (single->velocity / single->root) * (single->velocity / single->root);
-    for (int64_t t = begin; t < end; t++) {
-        ss_batch_task *task = &with->tasks[t];
-        task->change =
-            energy * with->batched->single_kernel->sweep(single, task->begin, task->end, with->backward);
+        task->change = single ? (speed * speed) * batched->single_kernel->sweep(single, task->begin,
+                                                                                task->end, with->backward)
+                              : sweep(&batched->batches, task->begin, task->end, with->backward);
     }
 }
 
@@ -198,7 +253,7 @@ static void each_phase(ss_batched *batched, ss_team *team, bool backward, ss_par
     const ss_contact_plan *plan = &batched->plan;
     for (int i = 0; i < plan->phase_count; i++) {
         int phase = backward ? plan->phase_count - 1 - i : i, first = plan->phase_start[phase];
-        pass with = {batched, plan->tasks + first, backward};
+        work with = {.batched = batched, .tasks = plan->tasks + first, .backward = backward};
         ss_parallel_for(team, plan->phase_start[phase + 1] - first, 1, body, &with);
     }
 }
@@ -215,41 +270,36 @@ void ss_batched_refresh(ss_batched *batched, const double *x)
     each_phase(batched, batched->team, false, push_tasks);
 }
 
-/* The team, unless it was slower than one thread lately. */
-static void sweep_at_pace(ss_batched *batched, bool backward)
-{
-    enum { LONGEST = 1023 };
-    ss_pace *pace = &batched->pace;
-    ss_parallel_body *sweep = batched->single ? sweep_single_tasks : sweep_tasks;
-    if (ss_team_size(batched->team) == 1 || batched->plan.task_count == 1) {
-        each_phase(batched, NULL, backward, sweep);
-        return;
-    }
-    bool together = pace->alone > 0.0 && pace->resting == 0;
-    double start = ss_clock_seconds();
-    each_phase(batched, together ? batched->team : NULL, backward, sweep);
-    double seconds = ss_clock_seconds() - start;
-    if (!together) {
-        pace->alone = seconds;
-        if (pace->resting > 0) pace->resting--;
-    } else if (seconds < pace->alone) {
-        pace->rest = 0;
-    } else {
-        pace->rest = pace->rest < LONGEST ? 4 * pace->rest + 3 : LONGEST;
-        pace->resting = pace->rest;
-    }
-}
-
 double ss_batched_sweep(ss_batched *batched, bool backward, double *x)
 {
     // a good start must not be spoiled by a slip that has not been looked at; later visits
     // continue earlier ones
     static const double first = 1e-7, later = 0.3, first_single = 1e-4;
+    enum { LONGEST = 1023 };
     double tolerance = batched->sweeps++ == 0 ? first : later;
     batched->batches.slip_tolerance = tolerance;
     if (batched->single) batched->single->slip_tolerance = fmax(tolerance, first_single);
     double sum = backward ? 0.0 : ss_batch_cells_sweep(batched, false, x);
-    sweep_at_pace(batched, backward);
+
+    // By the team, unless it was slower than one thread lately.
+    ss_pace *pace = &batched->pace;
+    if (ss_team_size(batched->team) == 1 || batched->plan.task_count == 1) {
+        each_phase(batched, NULL, backward, sweep_tasks);
+    } else {
+        bool together = pace->alone > 0.0 && pace->resting == 0;
+        double start = ss_clock_seconds();
+        each_phase(batched, together ? batched->team : NULL, backward, sweep_tasks);
+        double seconds = ss_clock_seconds() - start;
+        if (!together) {
+            pace->alone = seconds;
+            if (pace->resting > 0) pace->resting--;
+        } else if (seconds < pace->alone) {
+            pace->rest = 0;
+        } else {
+            pace->rest = pace->rest < LONGEST ? 4 * pace->rest + 3 : LONGEST;
+            pace->resting = pace->rest;
+        }
+    }
     for (int t = 0; t < batched->plan.task_count; t++) sum += batched->plan.tasks[t].change;
     return backward ? sum + ss_batch_cells_sweep(batched, true, x) : sum;
 }
@@ -257,31 +307,30 @@ double ss_batched_sweep(ss_batched *batched, bool backward, double *x)
 void ss_batched_store(const ss_batched *batched, double *x)
 {
     const ss_batches *batches = &batched->batches;
-    if (batched->single) {
-        ss_single_store(batched, x);
-        return;
-    }
-    for (int k = 0; k < batches->count; k++) {
+    const ss_single_batches *single = batched->single;
+    int fours = single ? 2 : 1; // of a batch
+    for (int k = 0; k < fours * batches->count; k++) {
         for (int lane = 0; lane < SS_LANES; lane++) {
-            int block = batches->block[k][lane];
-            double *r = block < 0 ? NULL : x + batched->problem->blocks[block].first;
-            for (int i = 0; r && i < 3; i++) r[i] = batches->r[k][i][lane];
+            int block = batches->block[k][lane], at = k % 2 * SS_LANES + lane; // in a batch of eight
+            if (block < 0) continue;
+            double *r = x + batched->problem->blocks[block].first;
+            double unit =
+                single ? single->velocity / single->root / single->root * single->items[k / 2].unit[at] : 1.0;
+            for (int i = 0; i < 3; i++)
+                r[i] = single ? unit * single->r[k / 2][i][at] : batches->r[k][i][lane];
         }
     }
 }
 
-static bool all_finite(const double *values, size_t count)
-{
-    double sum = 0.0;
-    for (size_t i = 0; i < count; i++) sum += fabs(values[i]);
-    return isfinite(sum);
-}
-
 bool ss_batched_is_finite(const ss_batched *batched)
 {
-    size_t numbers = sizeof *batched->y / sizeof(double);
-    if (batched->single) return ss_single_is_finite(batched);
-    return all_finite(batched->y[0], numbers * (size_t)batched->problem->bodies->bodies);
+    enum { TWIST = sizeof(ss_scaled_twist) / sizeof(double) }; // numbers in either precision
+    size_t count = TWIST * (size_t)batched->problem->bodies->bodies;
+    const float *narrow_y = batched->single ? batched->single->y[0] : NULL;
+    const double *y = batched->single ? NULL : batched->y[0];
+    double sum = 0.0;
+    for (size_t i = 0; i < count; i++) sum += y ? fabs(y[i]) : fabsf(narrow_y[i]);
+    return isfinite(sum);
 }
 
 bool ss_batched_velocities(const ss_batched *batched, const double *x, double *w)
@@ -297,5 +346,22 @@ bool ss_batched_velocities(const ss_batched *batched, const double *x, double *w
             for (int i = 0; u && i < 3; i++) u[i] = of[i][lane];
         }
     }
-    return all_finite(w, (size_t)batched->problem->size);
+    double sum = 0.0;
+    for (int i = 0; i < batched->problem->size; i++) sum += fabs(w[i]);
+    return isfinite(sum);
+}
+
+double ss_single_rounding(const ss_batched *batched)
+{
+    const ss_single_batches *single = batched->single;
+    double sum = 0.0, energy = single->velocity / single->root;
+    for (int k = 0; k < single->count; k++) {
+        const ss_single_batch *batch = &single->items[k];
+        for (int lane = 0; lane < SS_SINGLE_LANES; lane++) {
+            float square = 0.0f, diagonal = batch->tangent[0][lane] + batch->tangent[2][lane];
+            for (int i = 0; i < 3; i++) square += single->r[k][i][lane] * single->r[k][i][lane];
+            sum += 0.25 * diagonal * square * batch->unit[lane];
+        }
+    }
+    return sum * energy * energy * 0x1p-48;
 }

@@ -10,7 +10,6 @@
  * contacts lie side by side in a batch, one per lane. A batch is complete in itself but for the bodies' y.
  *
  *     contacts under Coulomb's law   -> batches      batch_plan.c, batches.c, kernel.h
- *                                                    batch_single.c
  *     many of them                   -> tasks that may run at the same time, batch_plan.c
  *     everything else                -> cells        batch_cells.c
  */
@@ -184,17 +183,10 @@ typedef struct ss_batched {
     ss_pace pace;
 } ss_batched;
 
-/* Batch k in doubles from the problem and x; contacts that it cannot take are sent back. */
-void ss_batched_fill_batch(ss_batched *batched, const double *x, int k, int world_row);
-bool ss_batched_any_compliance(const ss_problem *problem);
-/* All batches in single precision, as ss_batched_create does it when asked to. False when out of memory. */
-bool ss_single_create(ss_batched *batched, const double *x, ss_arena *arena);
 /* Can all of it be said in floats, and are there no cells? */
 bool ss_single_suits(const ss_batched *batched);
 /* The energy in the rounding of the impulses, as a sweep counts it. */
 double ss_single_rounding(const ss_batched *batched);
-void ss_single_store(const ss_batched *batched, double *x);
-bool ss_single_is_finite(const ss_batched *batched);
 /* Contacts to batches: tasks, and blocks of batches; nothing is in them yet. False when out of memory. */
 bool ss_batched_assign(ss_batched *batched, ss_arena *arena);
 /* Batches and cells from the problem, impulses and y from x. False when out of memory. */
