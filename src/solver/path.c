@@ -25,6 +25,7 @@
 #include "base/memory.h"
 #include "base/option_rows.h"
 #include "linalg/active_set_factor.h"
+#include "linalg/vector.h"
 #include "solver/core/run_state.h"
 #include "solver/pivot/normal_path.h"
 
@@ -72,20 +73,13 @@ typedef struct search {
 
 /* ---- points ----------------------------------------------------------------------------------------- */
 
-static double size_of(const search *s, const double *z)
-{
-    double size = 1.0;
-    for (int i = 0; i < s->n; i++) size = fmax(size, 1.0 + fabs(z[i]));
-    return size;
-}
-
 /* The best is kept. */
 static double note(search *s, const double *z, double *w)
 {
     double error = ss_mcp_error(&s->mcp, z, w);
     if (error < s->best_error) {
         s->best_error = error;
-        s->size = size_of(s, z);
+        s->size = 1.0 + ss_largest(s->n, z);
         memcpy(s->best, z, (size_t)s->n * sizeof *z);
     }
     return error;
@@ -195,7 +189,7 @@ static ss_path_end polish(search *s, int64_t max_pivots, int attempt)
         memcpy(path->centre, path->z, (size_t)s->n * sizeof *path->z);
         double miss = ss_normal_path_solve(path);
         if (!isfinite(miss)) return SS_PATH_LOST;
-        if (miss <= missed * size_of(s, path->centre)) continue;
+        if (miss <= missed * (1.0 + ss_largest(s->n, path->centre))) continue;
         ss_normal_path_mend(path, mending, attempt);
         ss_path_end end = ss_normal_path_follow(path, max_pivots);
         if (end != SS_PATH_SOLVED) return end;
