@@ -136,9 +136,7 @@ static bool crash(search *s, int steps)
             s->trial_w[i] = -s->w[i];
         }
         s->face.shift = proximal;
-        bool found =
-            !ss_run_late(s->run) &&
-            ss_run_has_factor(s->run, ss_active_set_factorise(&s->face, s->inside, ss_run_deadline(s->run)));
+        bool found = ss_run_factorise(s->run, &s->face, s->inside);
         if (found) {
             ss_sparse_apply(&mcp->A, s->step, -1.0, s->trial_w);
             ss_active_set_solve(&s->face, s->trial_w, s->step);

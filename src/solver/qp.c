@@ -189,8 +189,7 @@ static bool solve_directly(program *q)
     }
 
     bool good = matrix && ss_active_set_factor_create(matrix, true, q->damping, run->arena, &face) &&
-                !ss_run_late(run) &&
-                ss_run_has_factor(run, ss_active_set_factorise(&face, q->in_face, ss_run_deadline(run)));
+                ss_run_factorise(run, &face, q->in_face);
     if (good) {
         double *right = q->trial_g, *y = q->trial;
         memset(right, 0, bytes);

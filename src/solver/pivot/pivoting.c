@@ -64,9 +64,7 @@ bool ss_pivoting_solve(ss_pivoting *p)
     double eps = p->face.shift, *x = p->x, *w = p->w;
     if (p->factor_is_old) {
         p->factorizations++;
-        if (ss_run_late(p->run) ||
-            !ss_run_has_factor(p->run, ss_active_set_factorise(&p->face, p->inside, ss_run_deadline(p->run))))
-            return false;
+        if (!ss_run_factorise(p->run, &p->face, p->inside)) return false;
     }
 
     if (p->sides_are_new) {
