@@ -146,7 +146,7 @@ ss_linalg_status ss_basis_factor(ss_basis *basis, double deadline)
     }
     basis->kernel_size = inner;
 
-    // A small kernel is dense; of any other one gathers the entries to know how full it is.
+    // A small kernel is dense; the entries of any other are gathered, which shows how full it is.
     double size = inner;
     basis->is_dense = size <= SMALL_KERNEL && size * n <= DENSE_LIMIT;
     if (basis->is_dense) return factor_dense(basis, deadline);

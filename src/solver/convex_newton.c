@@ -211,7 +211,7 @@ static double value(const newton_run *c)
 }
 
 /* The point to the driver; false: stop. */
-static bool tell(newton_run *c, ss_newton *newton, double *error)
+static bool report(newton_run *c, ss_newton *newton, double *error)
 {
     *error = ss_newton_note(newton, c->z, c->zu);
     return ss_newton_report(newton, c->z) && !ss_newton_exact(newton);
@@ -227,9 +227,9 @@ static bool start_rigid(newton_run *c, ss_newton *newton, int sweeps)
     ss_space_enter(c->space, newton->x, c->z);
     memcpy(c->g, c->z, bytes);
     ss_space_velocity_groups(c->space, c->z, c->zu);
-    if (!tell(c, newton, &error)) return false;
+    if (!report(c, newton, &error)) return false;
     ss_newton_sweeps(newton, sweeps, c->z, c->zu);
-    if (sweeps > 0 && !tell(c, newton, &error)) return false;
+    if (sweeps > 0 && !report(c, newton, &error)) return false;
     memcpy(c->swept, c->z, bytes);
     start(c);
     double value_swept = value(c);
@@ -250,7 +250,7 @@ static ss_status solve_rigid(newton_run *c, ss_newton *newton, int sweeps)
     ss_watch watch = {0};
     double error;
     bool more = start_rigid(c, newton, sweeps);
-    while (more && tell(c, newton, &error)) {
+    while (more && report(c, newton, &error)) {
         // Where there is no solution the multipliers grow without bound.
         if (ss_watch_stalled(&watch, error, STUCK)) {
             for (int i = 0; i < space->size; i++) {

@@ -377,7 +377,7 @@ static outcome follow_path(path *t, int attempt, int64_t max_pivots, double *x)
             }
             position = leaving_position(t, entering);
         }
-        if (position < 0) return check_end(t) ? SOLVED : ON_RAY; // z0 may be zero but for rounding
+        if (position < 0) return check_end(t) ? SOLVED : ON_RAY; // z0 may be zero except for rounding
 
         leaving = t->basis.code[position];
         pivot(t, position, entering);

@@ -26,7 +26,7 @@
 #include "linalg/active_set_factor.h"
 #include "linalg/vector.h"
 #include "solver/core/run_state.h"
-#include "solver/newton/active_manifold.h"
+#include "solver/pivot/active_manifold.h"
 
 /* Loads and diagonal are of size 1. */
 static const double settled = 1e-14;   // |x - P(x - g)| next to 1 + max |x|

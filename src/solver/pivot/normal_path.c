@@ -198,7 +198,7 @@ bool ss_normal_path_from_ray(ss_normal_path *path, int attempt)
     }
     start_here(path);
     for (int i = 0; i < path->n; i++) {
-        if (!path->side[i]) path->basis.cover[i] = 0.0; // but for rounding it is
+        if (!path->side[i]) path->basis.cover[i] = 0.0; // which it is, except for rounding
     }
     return true;
 }

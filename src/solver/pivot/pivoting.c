@@ -198,7 +198,7 @@ bool ss_pivoting_exchange(ss_pivoting *p, int wrong, int last)
         return true;
     }
 
-    // Murty's rule is finite but for rounding: a choice of sides that comes back says so.
+    // Murty's rule is finite except for rounding: a choice of sides that comes back says so.
     if (p->steps > 0 && hash == p->milestone) return false;
     if (p->steps == p->next_milestone) {
         p->milestone = hash;

@@ -1,4 +1,4 @@
-#include "solver/newton/active_manifold.h"
+#include "solver/pivot/active_manifold.h"
 
 #include <math.h>
 

@@ -1,4 +1,4 @@
-#include "solver/newton/coupled_bounds.h"
+#include "solver/pivot/coupled_bounds.h"
 
 #include <math.h>
 #include <string.h>
