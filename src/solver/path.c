@@ -9,9 +9,9 @@
  * judged by the laws, with the velocities computed from scratch.
  *
  * From a good start it needs hardly a pivot. Copositive matrices (Stewart-Trinkle problems, with joints or
- * without) lead to a solution where there is one, except for rounding; others may end on a ray. That is reported
- * where no path was lost to rounding. Where there is no solution compliance carries what nothing else can:
- * impulses are huge, and Farkas' lemma makes a proof of their direction.
+ * without) lead to a solution where there is one, except for rounding; others may end on a ray. That is
+ * reported where no path was lost to rounding. Where there is no solution compliance carries what nothing
+ * else can: impulses are huge, and Farkas' lemma makes a proof of their direction.
  *
  * References: Ralph, Math. Oper. Res. 19 (1994); Dirkse, Ferris, The PATH solver, Optim. Methods Softw. 5
  * (1995); Ferris, Munson, Interfaces to PATH 3.0 (1999).
@@ -31,8 +31,8 @@
 
 static const double settled = 1e-14; // error next to 1 + max |z|: nothing is left but rounding
 static const double close_by = 1e-3; // error of the crash: worth a path from there
-/* Contacts on a plane are redundant except for the rounding of gaps: a slack above it saves most pivots of such
- * stacks. What it leaves undone is mended afterwards. */
+/* Contacts on a plane are redundant except for the rounding of gaps: a slack above it saves most pivots of
+ * such stacks. What it leaves undone is mended afterwards. */
 static const double coarse = 1e-9, fine = 1e-13;
 static const double nearly = 1e-6;  // error of what is no ray, but a solution that was missed
 static const double neat = 1e-13;   // error next to 1 + max |z|: not worth another path
