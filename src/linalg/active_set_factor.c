@@ -126,8 +126,8 @@ static ss_linalg_status factor_unsymmetric(ss_active_set_factor *face, double de
 {
     static const double and_use = 1.5; // a solve and a new residual take about a half of it
     double entries = ss_sparse_nonzeros(&face->sparse), began = look(deadline);
-    double expected = face->pace > 0.0 ? and_use * face->pace * entries
-                                       : face->slowness * 2e-9 * entries * sqrt(entries); // ordering included
+    double expected =
+        face->pace > 0.0 ? and_use * face->pace * entries : face->slowness * ss_lu_seconds(entries);
     if (ss_deadline_misses(deadline, expected)) return SS_LINALG_LATE;
     face->lu = ss_lu_create(&face->sparse, NULL);
     if (!face->lu) return SS_LINALG_NO_MEMORY;

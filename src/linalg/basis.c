@@ -61,7 +61,7 @@ void ss_basis_add_column(const ss_basis *basis, int code, double *column)
 static ss_linalg_status factor_sparse(ss_basis *basis, double deadline)
 {
     double entries = ss_sparse_nonzeros(&basis->sparse);
-    double expected = basis->pace > 0.0 ? basis->pace * entries : 2e-9 * entries * sqrt(entries); // s
+    double expected = basis->pace > 0.0 ? basis->pace * entries : ss_lu_seconds(entries);
     if (ss_deadline_misses(deadline, expected)) return SS_LINALG_LATE;
     double began = deadline < INFINITY ? ss_clock_seconds() : 0.0;
     ss_lu_destroy(basis->lu);
@@ -146,7 +146,7 @@ ss_linalg_status ss_basis_factor(ss_basis *basis, double deadline)
     }
     basis->kernel_size = inner;
 
-    // A small kernel is dense; of any other one gathers the entries to know how full it is.
+    // A small kernel is dense; the entries of any other are gathered, which shows how full it is.
     double size = inner;
     basis->is_dense = size <= SMALL_KERNEL && size * n <= DENSE_LIMIT;
     if (basis->is_dense) return factor_dense(basis, deadline);

@@ -16,6 +16,8 @@
 
 #include <stickslip/sparse.h>
 
+#include <math.h>
+
 /* What the diagonal of D or U tells about the matrix. A pivot is tiny when rounding alone could have made it:
  * below n 2.2e-16 times the largest entry of the matrix. A matrix with tiny pivots is singular to working
  * precision or badly scaled; the factors are there, and the caller decides. */
@@ -55,6 +57,11 @@ void ss_lu_destroy(ss_lu *lu);
 /* OK, SINGULAR or NOT_FINITE. CXSparse does not tell lack of memory from singularity: both are SINGULAR. */
 ss_linalg_status ss_lu_factor(ss_lu *lu, const ss_sparse *matrix);
 const ss_pivots *ss_lu_pivots(const ss_lu *lu);
+/* s that one with this many entries takes, about, ordering included. */
+static inline double ss_lu_seconds(double entries)
+{
+    return 2e-9 * entries * sqrt(entries);
+}
 /* After a factorisation that was OK. b and x may be the same array. */
 void ss_lu_solve(ss_lu *lu, const double *b, double *x, ss_refine refine);
 /* A' x = b, without refinement. */

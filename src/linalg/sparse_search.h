@@ -1,4 +1,4 @@
-/* linalg/sparse_search.h - finding entries in a column, whose rows ascend. */
+/* linalg/sparse_search.h - finding entries in a column, whose rows ascend, and writing them one by one. */
 #ifndef SS_LINALG_SPARSE_SEARCH_H
 #define SS_LINALG_SPARSE_SEARCH_H
 
@@ -16,6 +16,13 @@ static inline int ss_sparse_first_entry(const ss_sparse *matrix, int column, int
             high = middle;
     }
     return low;
+}
+
+/* The next entry of the column at hand, whose end is start[column + 1] = *entry when it is whole. */
+static inline void ss_sparse_append(ss_sparse *matrix, int *entry, int row, double value)
+{
+    matrix->row[*entry] = row;
+    matrix->value[(*entry)++] = value;
 }
 
 #endif

@@ -1,4 +1,5 @@
 /* What follows from r and l by the linear equations, and how far that is from Coulomb's law. */
+#include "linalg/vector.h"
 #include "problem/cone.h"
 
 #include <math.h>
@@ -31,13 +32,6 @@ static void free_state(state *at)
 static void copy(double *to, const double *from, int count)
 {
     if (count) memcpy(to, from, (size_t)count * sizeof *to);
-}
-
-static double norm(const double *values, int count)
-{
-    double sum = 0.0;
-    for (int i = 0; i < count; i++) sum += values[i] * values[i];
-    return sqrt(sum);
 }
 
 /* Local: u = W r + V l + q, equation = V' r + R l + s. Global: q = H' M^-1 f + w; v = M^-1 (H r + G l + f),
@@ -121,7 +115,7 @@ static bool balance(const ss_cone *cone, const ss_cone_point *point, double *res
     ss_sparse_apply(cone->H, point->r, 1.0, defect);
     if (cone->equations) ss_sparse_apply(cone->G, point->l, 1.0, defect);
     ss_sparse_apply(cone->M, point->v, -1.0, defect);
-    *residual = relative(norm(defect, cone->dofs), norm(cone->f, cone->dofs));
+    *residual = relative(ss_norm(cone->dofs, defect), ss_norm(cone->dofs, cone->f));
     ss_release(defect);
     return true;
 }
@@ -137,11 +131,10 @@ bool ss_cone_residual_of(const ss_cone *cone, const ss_cone_point *point, ss_con
     if (good) {
         int m = ss_cone_size(cone), p = cone->equations;
         const double *constant = cone->form == SS_CONE_GLOBAL ? cone->b : cone->s;
-        double q = norm(at.q, m), apart = 0.0;
-        for (int i = 0; point->u && i < m; i++) apart += (point->u[i] - at.u[i]) * (point->u[i] - at.u[i]);
+        double q = ss_norm(m, at.q);
         residual->natural_map = relative(natural_map(cone, point->r, at.u, &residual->worst_contact), q);
-        residual->bilateral = p ? relative(norm(at.equation, p), norm(constant, p)) : 0.0;
-        residual->velocity = point->u ? relative(sqrt(apart), q) : 0.0;
+        residual->bilateral = p ? relative(ss_norm(p, at.equation), ss_norm(p, constant)) : 0.0;
+        residual->velocity = point->u ? relative(ss_distance(m, point->u, at.u), q) : 0.0;
     }
     if (good && cone->form == SS_CONE_GLOBAL && point->v)
         good = balance(cone, point, &residual->balance, err);

@@ -1,3 +1,4 @@
+#include "linalg/vector.h"
 #include "problem/gauge.h"
 
 #include <math.h>
@@ -83,13 +84,6 @@ static void add_frictionless(const ss_block *block, const double *diagonal, cons
 
 enum { MAX_CONE = 5 };
 
-static inline double norm(const double *v, int count)
-{
-    double sum = 0.0;
-    for (int i = 0; i < count; i++) sum += v[i] * v[i];
-    return sqrt(sum);
-}
-
 /* De Saxce's velocity: w~ = w + (mu |w_T| + mu_r |w_M|) e_N, for the convex law w itself. */
 void ss_block_dual(const ss_block *block, const double *w, double *dual)
 {
@@ -105,7 +99,7 @@ static double step_length(const ss_block *block, const double *x, const double *
     for (int i = 0; i < size; i++) y[i] = x[i] - dual[i];
     ss_friction_cone_project(ss_block_cone(block), y);
     for (int i = 0; i < size; i++) y[i] = x[i] - y[i];
-    return norm(y, size);
+    return ss_norm(size, y);
 }
 
 /* The product of the two eigenvalues of z = x o x + y o y, z_0^2 - |z_1|^2, as a sum of squares: for slow
@@ -113,7 +107,7 @@ static double step_length(const ss_block *block, const double *x, const double *
 static inline double product_of_eigenvalues(int tangents, double x0, const double *x1, double y0,
                                             const double *y1)
 {
-    double x = norm(x1, tangents), y = norm(y1, tangents), angle = 0.0;
+    double x = ss_norm(tangents, x1), y = ss_norm(tangents, y1), angle = 0.0;
     double side = x0 * y0 < 0.0 ? -1.0 : 1.0;
     x0 = fabs(x0), y0 = fabs(y0);
     // |x_1| |y_1| - side x_1 . y_1 is half the square of this over |x_1| |y_1|
@@ -132,7 +126,7 @@ static inline double product_of_eigenvalues(int tangents, double x0, const doubl
 static inline double fischer_lorentz(double mu, int tangents, const double *r, const double *dual)
 {
     if (!(mu > 0.0) || isinf(mu)) { // no cone: a row, and what may not be there
-        double slack = mu > 0.0 ? norm(dual + 1, tangents) : norm(r + 1, tangents);
+        double slack = mu > 0.0 ? ss_norm(tangents, dual + 1) : ss_norm(tangents, r + 1);
         return hypot(fischer(r[0], dual[0]), slack);
     }
     double x0 = mu * r[0], y0 = dual[0] / mu, z1[MAX_CONE] = {0};
@@ -142,7 +136,7 @@ static inline double fischer_lorentz(double mu, int tangents, const double *r, c
         z0 += x * x + y * y;
         z1[i] = 2.0 * (x0 * x + y0 * y);
     }
-    double larger = z0 + norm(z1, tangents);
+    double larger = z0 + ss_norm(tangents, z1);
     if (!(larger > 0.0)) return 0.0; // all is zero
     double smaller = product_of_eigenvalues(tangents, x0, r + 1, y0, dual + 1) / larger;
     // the root is (s0, z_1 / (2 s0)): its eigenvalues are the roots of those of z
@@ -158,8 +152,8 @@ static inline double fischer_lorentz(double mu, int tangents, const double *r, c
  * to the other: both functions are zero just where r and w~ are complementary in the two together. */
 static double fischer_rolling(const ss_block *block, const double *r, const double *dual)
 {
-    double slides = block->mu > 0.0 ? norm(dual + 1, 2) : 0.0;
-    double rolls = block->mu_rolling > 0.0 ? norm(dual + 3, 2) : 0.0;
+    double slides = block->mu > 0.0 ? ss_norm(2, dual + 1) : 0.0;
+    double rolls = block->mu_rolling > 0.0 ? ss_norm(2, dual + 3) : 0.0;
     double slide_share = slides > 0.0 && isfinite(block->mu) ? block->mu * slides : 0.0;
     double roll_share = rolls > 0.0 && isfinite(block->mu_rolling) ? block->mu_rolling * rolls : 0.0;
     const double rolling_r[3] = {r[0], r[3], r[4]};

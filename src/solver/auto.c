@@ -4,11 +4,11 @@
  * splitting (admm) on structures at rest, Newton's methods on small problems with a matrix, the interior
  * point method where contacts are redundant and slide. So: begin with sweeps, fit the rate at which the error
  * falls, and go on with them as long as the rest is predicted to cost less than the method that comes
- * next in the plan (auto_plan.h); then ask that one, from the best iterate so far, under the same eyes;
+ * next in the plan (auto/auto.h); then run that one from the best iterate so far, watched the same way;
  * and so on. What comes out is the best iterate of all, with an honest status.
  *
  * Decisions depend on counts of iterations, on measured errors and on predicted numbers of operations, never
- * on the clock: a run is repeated to the bit on any machine. docs/solving.md tells from which problems the
+ * on the clock: a run is repeated to the bit on any machine. docs/solving.md says from which problems the
  * constants are.
  */
 #include <stickslip/solver.h>
@@ -40,7 +40,7 @@ typedef struct automatic {
     bool ray; // some method saw impulses that grow without bound
 } automatic;
 
-/* Most problems are solved by the first sweeps: who comes then is asked only when that is needed. */
+/* Most problems are solved by the first sweeps: what comes then is planned only when it is needed. */
 static const ss_auto_choice *choice_at(automatic *a, int index)
 {
     if (index >= a->plan.count && !a->is_planned) {
@@ -179,7 +179,7 @@ static void keep_best(automatic *a, double excess)
     }
 }
 
-/* `next`: who comes after it. True: that was the end, *status says how. */
+/* `next`: the place in the plan after it. True: that was the end, *status says how. */
 static bool run_choice(automatic *a, const ss_auto_choice *choice, int next, ss_status *status)
 {
     watch w = {.a = a, .next = next, .choice = choice, .left = NAN};

@@ -22,7 +22,7 @@
 #include <string.h>
 
 #include "base/option_rows.h"
-#include "solver/newton/coupled_bounds.h"
+#include "solver/pivot/coupled_bounds.h"
 #include "solver/pivot/pivoting.h"
 
 enum { PATIENCE = SS_PIVOTING_PATIENCE };

@@ -31,11 +31,13 @@
 
 #include "base/memory.h"
 #include "base/option_rows.h"
+#include "linalg/vector.h"
 #include "solver/core/watch.h"
 #include "solver/local/local_cone.h"
 #include "solver/newton/newton.h"
 #include "solver/newton/maps.h"
 #include "solver/core/space.h"
+#include "solver/splitting/gradient.h"
 
 typedef struct convex_newton_options {
     double compliance;
@@ -86,33 +88,15 @@ static void project_node(const newton_run *c, const ss_node *node, double t, dou
     ss_newton_project(c->space, node, y, c->g, p, D);
 }
 
-static double dot(int n, const double *a, const double *b)
-{
-    double sum = 0.0;
-    for (int i = 0; i < n; i++) sum += a[i] * b[i];
-    return sum;
-}
-
-/* z = P(s) */
-static void project_all(const newton_run *c, const double *s, double *z)
-{
-    for (int k = 0; k < c->space->node_count; k++) {
-        const ss_node *node = &c->space->nodes[k];
-        double p[SS_NODE_MAX];
-        ss_newton_project(c->space, node, s + node->first, s, p, NULL);
-        memcpy(z + node->first, p, (size_t)node->size * sizeof *p);
-    }
-}
-
 /* p, z and both halves of the error at s. */
 static void evaluate(newton_run *c)
 {
     int n = c->space->size;
     double apart = 0.0, moved = 0.0;
     for (int i = 0; i < n; i++) c->p[i] = c->g[i] - c->k * c->u[i];
-    project_all(c, c->p, c->p);
+    ss_gradient_project(c->space, c->p, c->p, c->p);
     ss_space_velocity_groups(c->space, c->p, c->pu);
-    project_all(c, c->s, c->z);
+    ss_gradient_project(c->space, c->s, c->s, c->z);
     ss_space_velocity_groups(c->space, c->z, c->zu);
     for (int i = 0; i < n; i++) {
         c->rhs[i] = c->p[i] - c->s[i];
@@ -127,7 +111,7 @@ static void evaluate(newton_run *c)
 static double derivative(const newton_run *c, double t, double *curvature)
 {
     double sum = 0.0;
-    *curvature = dot(c->space->size, c->du, c->ds);
+    *curvature = ss_dot(c->space->size, c->du, c->ds);
     for (int k = 0; k < c->space->node_count; k++) {
         const ss_node *node = &c->space->nodes[k];
         double p[SS_NODE_MAX], D[SS_NODE_MAX * SS_NODE_MAX];
@@ -223,11 +207,11 @@ static double value(const newton_run *c)
 {
     double kinetic = 0.0;
     for (int i = 0; i < c->space->size; i++) kinetic += c->s[i] * (c->u[i] - c->space->q[i]);
-    return 0.5 * kinetic + 0.5 / c->k * dot(c->space->size, c->p, c->p);
+    return 0.5 * kinetic + 0.5 / c->k * ss_dot(c->space->size, c->p, c->p);
 }
 
 /* The point to the driver; false: stop. */
-static bool tell(newton_run *c, ss_newton *newton, double *error)
+static bool report(newton_run *c, ss_newton *newton, double *error)
 {
     *error = ss_newton_note(newton, c->z, c->zu);
     return ss_newton_report(newton, c->z) && !ss_newton_exact(newton);
@@ -243,9 +227,9 @@ static bool start_rigid(newton_run *c, ss_newton *newton, int sweeps)
     ss_space_enter(c->space, newton->x, c->z);
     memcpy(c->g, c->z, bytes);
     ss_space_velocity_groups(c->space, c->z, c->zu);
-    if (!tell(c, newton, &error)) return false;
+    if (!report(c, newton, &error)) return false;
     ss_newton_sweeps(newton, sweeps, c->z, c->zu);
-    if (sweeps > 0 && !tell(c, newton, &error)) return false;
+    if (sweeps > 0 && !report(c, newton, &error)) return false;
     memcpy(c->swept, c->z, bytes);
     start(c);
     double value_swept = value(c);
@@ -266,7 +250,7 @@ static ss_status solve_rigid(newton_run *c, ss_newton *newton, int sweeps)
     ss_watch watch = {0};
     double error;
     bool more = start_rigid(c, newton, sweeps);
-    while (more && tell(c, newton, &error)) {
+    while (more && report(c, newton, &error)) {
         // Where there is no solution the multipliers grow without bound.
         if (ss_watch_stalled(&watch, error, STUCK)) {
             for (int i = 0; i < space->size; i++) {
@@ -296,7 +280,7 @@ static ss_status solve_compliant(newton_run *c, ss_newton *newton)
     ss_space_enter(c->space, newton->x, c->z);
     start(c);
     bool good = true, done = false;
-    double size = sqrt(dot(c->space->size, c->space->q, c->space->q));
+    double size = ss_norm(c->space->size, c->space->q);
     while (good && !done) {
         if (!ss_newton_report(newton, c->z)) break;
         done = c->inner <= (100.0 + c->k) * rounding * size || ss_watch_stalled(&watch, c->inner, STUCK);

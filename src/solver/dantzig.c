@@ -31,7 +31,7 @@
 #include "linalg/growing_cholesky.h"
 #include "solver/core/run_state.h"
 #include "solver/core/scaled.h"
-#include "solver/newton/coupled_bounds.h"
+#include "solver/pivot/coupled_bounds.h"
 
 enum { MAX_SIZE = 10000 }; // matrix and factor are dense: 1.6 GB
 static const char too_large[] = "accepts at most 10000 unknowns";

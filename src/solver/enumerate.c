@@ -9,7 +9,7 @@
  * from several first directions. For tiny problems, as the truth that others are measured by. The first
  * solution found is returned; there may be others.
  *
- * Complete for boxes and planar contacts, but for systems that are singular: of their many solutions only the
+ * Complete for boxes and planar contacts, except for singular systems: of their many solutions only the
  * smallest is tried. That is enough for boxes with a symmetric matrix, because the other combinations have
  * the rest. Two or more contacts that slide in space may be missed. Refuses what has too many combinations,
  * and rolling friction.

@@ -34,6 +34,7 @@
 
 #include "base/memory.h"
 #include "base/option_rows.h"
+#include "linalg/vector.h"
 #include "solver/newton/interior_cones.h"
 #include "solver/newton/newton.h"
 
@@ -380,7 +381,6 @@ static ss_status solve(const ss_problem *problem, const void *options, ss_run *r
     const interior_options *set = options;
     interior inner = {.regularization = set->regularization, .scale = 1.0, .is_monotone = true};
     ss_newton *newton = &inner.newton;
-    double sum = 0.0;
     bool good = ss_newton_begin(problem, run, SS_NATURAL_MAP, x, newton);
     good = good && ss_arena_take_vectors(run->arena, (size_t)newton->space->size, "interior point",
                                          (double **[]){&inner.r, &inner.u, &inner.rest, &inner.rhs,
@@ -390,7 +390,7 @@ static ss_status solve(const ss_problem *problem, const void *options, ss_run *r
         return SS_FAILED;
     }
     const ss_space *space = newton->space;
-    for (int i = 0; i < space->size; i++) sum += space->q[i] * space->q[i];
+    double sum = ss_dot(space->size, space->q, space->q);
     if (sum > 0.0) inner.scale = sqrt(sum / (double)space->size);
     for (int k = 0; k < space->node_count; k++) {
         if (space->nodes[k].law == SS_LAW_CONE) inner.is_monotone = false;

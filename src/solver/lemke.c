@@ -26,6 +26,8 @@
 #include "base/memory.h"
 #include "base/option_rows.h"
 #include "linalg/basis.h"
+#include "linalg/sparse_search.h"
+#include "linalg/vector.h"
 #include "solver/core/run_state.h"
 #include "solver/core/scaled.h"
 
@@ -75,12 +77,6 @@ static bool has_two_bounds(const ss_scaled *s, int i)
     return isfinite(s->lower[i]) && isfinite(s->upper[i]) && !ss_scaled_is_fixed(s, i);
 }
 
-static void add_entry(ss_sparse *matrix, int *entry, int row, double value)
-{
-    matrix->row[*entry] = row;
-    matrix->value[(*entry)++] = value;
-}
-
 /* False when out of memory. */
 static bool make_lcp(path *t, const ss_problem *problem, ss_arena *arena)
 {
@@ -123,15 +119,15 @@ static bool make_lcp(path *t, const ss_problem *problem, ss_arena *arena)
             for (int k = s->A.start[j]; k < s->A.start[j + 1]; k++) {
                 int i = s->A.row[k];
                 if (t->place[i] >= 0)
-                    add_entry(&t->A, &entry, t->place[i], t->sign[i] * t->sign[j] * s->A.value[k]);
+                    ss_sparse_append(&t->A, &entry, t->place[i], t->sign[i] * t->sign[j] * s->A.value[k]);
             }
-            if (has_two_bounds(s, j)) add_entry(&t->A, &entry, slack_row++, -1.0);
+            if (has_two_bounds(s, j)) ss_sparse_append(&t->A, &entry, slack_row++, -1.0);
             t->A.start[++column] = entry;
         }
         for (int j = 0; j < s->size; j++) {
             if (!has_two_bounds(s, j)) continue;
-            add_entry(&t->A, &entry, t->place[j], 1.0);
-            add_entry(&t->A, &entry, column, 0.0);
+            ss_sparse_append(&t->A, &entry, t->place[j], 1.0);
+            ss_sparse_append(&t->A, &entry, column, 0.0);
             t->A.start[++column] = entry;
         }
     }
@@ -289,7 +285,7 @@ static void read_basis(const path *t, double *z)
  * tries is kept. */
 static bool check_end(path *t)
 {
-    double error = 0.0, largest = 0.0, *w = t->row;
+    double error = 0.0, *w = t->row;
     read_basis(t, t->z);
     for (int i = 0; i < t->n; i++) {
         if (!t->is_free[i]) t->z[i] = fmax(t->z[i], 0.0);
@@ -299,20 +295,18 @@ static bool check_end(path *t)
     for (int i = 0; i < t->n; i++) {
         double step = t->is_free[i] ? w[i] : fmin(t->z[i], w[i]);
         error = isnan(step) ? INFINITY : fmax(error, fabs(step));
-        largest = fmax(largest, fabs(t->z[i]));
     }
     if (error < t->best_error) {
         t->best_error = error;
         memcpy(t->best_z, t->z, (size_t)t->n * sizeof *t->z);
     }
-    return ss_scaled_is_solved(error, 1.0 + largest);
+    return ss_scaled_is_solved(error, 1.0 + ss_largest(t->n, t->z));
 }
 
 /* For every z >= 0 with A z + b >= 0 (free rows: z any, = 0):  0 <= y'(A z + b) <= max (A'y)+ sum z + b'y */
 static bool proves_no_solution(path *t, double *y)
 {
-    double largest = 0.0, along = 0.0, growth = 0.0;
-    for (int i = 0; i < t->n; i++) largest = fmax(largest, fabs(y[i]));
+    double largest = ss_largest(t->n, y), along = 0.0, growth = 0.0;
     if (!(largest > absurd)) return false;
     for (int i = 0; i < t->n; i++) {
         y[i] /= largest;
@@ -383,7 +377,7 @@ static outcome follow_path(path *t, int attempt, int64_t max_pivots, double *x)
             }
             position = leaving_position(t, entering);
         }
-        if (position < 0) return check_end(t) ? SOLVED : ON_RAY; // z0 may be zero but for rounding
+        if (position < 0) return check_end(t) ? SOLVED : ON_RAY; // z0 may be zero except for rounding
 
         leaving = t->basis.code[position];
         pivot(t, position, entering);

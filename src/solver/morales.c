@@ -101,9 +101,7 @@ static bool solve_subspace(minimiser *m)
 {
     enum { REFINEMENTS = 6 };
     m->face.shift = m->s.coupled ? held : redundancy;
-    while (
-        ss_run_late(m->run) ||
-        !ss_run_has_factor(m->run, ss_active_set_factorise(&m->face, m->inside, ss_run_deadline(m->run)))) {
+    while (!ss_run_factorise(m->run, &m->face, m->inside)) {
         m->face.shift *= 100.0;
         if (m->face.shift > 1.0 || ss_run_late(m->run)) return false;
     }

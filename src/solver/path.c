@@ -9,9 +9,9 @@
  * judged by the laws, with the velocities computed from scratch.
  *
  * From a good start it needs hardly a pivot. Copositive matrices (Stewart-Trinkle problems, with joints or
- * without) lead to a solution where there is one, but for rounding; others may end on a ray. That is reported
- * where no path was lost to rounding. Where there is no solution compliance carries what nothing else can:
- * impulses are huge, and Farkas' lemma makes a proof of their direction.
+ * without) lead to a solution where there is one, except for rounding; others may end on a ray. That is
+ * reported where no path was lost to rounding. Where there is no solution compliance carries what nothing
+ * else can: impulses are huge, and Farkas' lemma makes a proof of their direction.
  *
  * References: Ralph, Math. Oper. Res. 19 (1994); Dirkse, Ferris, The PATH solver, Optim. Methods Softw. 5
  * (1995); Ferris, Munson, Interfaces to PATH 3.0 (1999).
@@ -25,13 +25,14 @@
 #include "base/memory.h"
 #include "base/option_rows.h"
 #include "linalg/active_set_factor.h"
+#include "linalg/vector.h"
 #include "solver/core/run_state.h"
 #include "solver/pivot/normal_path.h"
 
 static const double settled = 1e-14; // error next to 1 + max |z|: nothing is left but rounding
 static const double close_by = 1e-3; // error of the crash: worth a path from there
-/* Contacts on a plane are redundant but for the rounding of gaps: a slack above it saves most pivots of such
- * stacks. What it leaves undone is mended afterwards. */
+/* Contacts on a plane are redundant except for the rounding of gaps: a slack above it saves most pivots of
+ * such stacks. What it leaves undone is mended afterwards. */
 static const double coarse = 1e-9, fine = 1e-13;
 static const double nearly = 1e-6;  // error of what is no ray, but a solution that was missed
 static const double neat = 1e-13;   // error next to 1 + max |z|: not worth another path
@@ -72,20 +73,13 @@ typedef struct search {
 
 /* ---- points ----------------------------------------------------------------------------------------- */
 
-static double size_of(const search *s, const double *z)
-{
-    double size = 1.0;
-    for (int i = 0; i < s->n; i++) size = fmax(size, 1.0 + fabs(z[i]));
-    return size;
-}
-
 /* The best is kept. */
 static double note(search *s, const double *z, double *w)
 {
     double error = ss_mcp_error(&s->mcp, z, w);
     if (error < s->best_error) {
         s->best_error = error;
-        s->size = size_of(s, z);
+        s->size = 1.0 + ss_largest(s->n, z);
         memcpy(s->best, z, (size_t)s->n * sizeof *z);
     }
     return error;
@@ -142,9 +136,7 @@ static bool crash(search *s, int steps)
             s->trial_w[i] = -s->w[i];
         }
         s->face.shift = proximal;
-        bool found =
-            !ss_run_late(s->run) &&
-            ss_run_has_factor(s->run, ss_active_set_factorise(&s->face, s->inside, ss_run_deadline(s->run)));
+        bool found = ss_run_factorise(s->run, &s->face, s->inside);
         if (found) {
             ss_sparse_apply(&mcp->A, s->step, -1.0, s->trial_w);
             ss_active_set_solve(&s->face, s->trial_w, s->step);
@@ -195,7 +187,7 @@ static ss_path_end polish(search *s, int64_t max_pivots, int attempt)
         memcpy(path->centre, path->z, (size_t)s->n * sizeof *path->z);
         double miss = ss_normal_path_solve(path);
         if (!isfinite(miss)) return SS_PATH_LOST;
-        if (miss <= missed * size_of(s, path->centre)) continue;
+        if (miss <= missed * (1.0 + ss_largest(s->n, path->centre))) continue;
         ss_normal_path_mend(path, mending, attempt);
         ss_path_end end = ss_normal_path_follow(path, max_pivots);
         if (end != SS_PATH_SOLVED) return end;

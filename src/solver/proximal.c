@@ -22,6 +22,7 @@
  * On solving contact problems with Coulomb friction: formulations and numerical comparisons (2018).
  */
 #include "base/option_rows.h"
+#include "linalg/vector.h"
 #include "solver/newton/newton.h"
 #include "solver/core/progress.h"
 
@@ -99,9 +100,8 @@ static ss_status solve_by_sweeps(const ss_problem *problem, const proximal_optio
         memcpy(centre, r, n * sizeof *r);
         ss_sweeper_begin(&sweeper, r);
         for (bool is_solved = false; !is_solved && count < SWEEPS;) {
-            double moved = sqrt(ss_sweeper_sweep(&sweeper, r)), sum = 0.0;
-            for (size_t i = 0; i < n; i++) sum += (r[i] - centre[i]) * (r[i] - centre[i]);
-            double drift = alpha * sqrt(sum);
+            double moved = sqrt(ss_sweeper_sweep(&sweeper, r));
+            double drift = alpha * ss_distance(problem->size, r, centre);
             if (!ss_progress_report(&progress, r, moved + drift, STUCK)) return ss_progress_end(&progress);
             count++;
             is_solved = moved <= solved * drift;

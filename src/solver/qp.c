@@ -24,8 +24,9 @@
 #include "base/memory.h"
 #include "base/option_rows.h"
 #include "linalg/active_set_factor.h"
+#include "linalg/vector.h"
 #include "solver/core/run_state.h"
-#include "solver/newton/active_manifold.h"
+#include "solver/pivot/active_manifold.h"
 
 /* Loads and diagonal are of size 1. */
 static const double settled = 1e-14;   // |x - P(x - g)| next to 1 + max |x|
@@ -63,13 +64,6 @@ typedef struct program {
     int stuck;      // iterations since the error was last improved
     double cost;    // s of a product, with a deadline
 } program;
-
-static double dot(int n, const double *a, const double *b)
-{
-    double sum = 0.0;
-    for (int i = 0; i < n; i++) sum += a[i] * b[i];
-    return sum;
-}
 
 /* Products take almost all of the time: none is begun that cannot end, with what follows it, before the
  * deadline. */
@@ -140,7 +134,7 @@ static double precondition(program *q)
 {
     memcpy(q->z, q->residual, (size_t)q->n * sizeof *q->z);
     ss_active_manifold_unbend(&q->face, q->z);
-    return dot(q->n, q->residual, q->z);
+    return ss_dot(q->n, q->residual, q->z);
 }
 
 /* Conjugate gradients for (A + bending) d = residual on the face, d in q->step. */
@@ -158,7 +152,7 @@ static void solve_by_gradients(program *q)
         multiply(q, p, hp);
         ss_active_manifold_bend(&q->face, p, hp);
         ss_active_manifold_flatten(&q->face, hp);
-        double curvature = dot(n, p, hp), length = dot(n, p, p);
+        double curvature = ss_dot(n, p, hp), length = ss_dot(n, p, p);
         if (!(curvature > 1e-15 * length)) { // downhill without end: bounds decide
             if (k == 0) memcpy(d, p, (size_t)n * sizeof *d);
             for (int i = 0; i < n && k == 0; i++) d[i] *= 1e6 * q->size / sqrt(length);
@@ -195,8 +189,7 @@ static bool solve_directly(program *q)
     }
 
     bool good = matrix && ss_active_set_factor_create(matrix, true, q->damping, run->arena, &face) &&
-                !ss_run_late(run) &&
-                ss_run_has_factor(run, ss_active_set_factorise(&face, q->in_face, ss_run_deadline(run)));
+                ss_run_factorise(run, &face, q->in_face);
     if (good) {
         double *right = q->trial_g, *y = q->trial;
         memset(right, 0, bytes);
@@ -264,7 +257,7 @@ static bool advance(program *q)
     measure(q);
     if (!lacks_time(q)) {
         multiply(q, q->step, q->hp);
-        double curvature = dot(q->n, q->step, q->hp), slope = -dot(q->n, q->g, q->step);
+        double curvature = ss_dot(q->n, q->step, q->hp), slope = -ss_dot(q->n, q->g, q->step);
         double alpha = curvature * 1e4 > slope ? slope / curvature : 1e4;
         for (int i = 0; i < q->n; i++) q->p[i] = -q->g[i];
         if (search(q, OFF_THE_FACE, q->p, fmax(alpha, 0.1), 0.0)) return true;

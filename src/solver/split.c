@@ -13,7 +13,7 @@
  * The turns are Gauss-Seidel on two halves. Where friction carries what normals push (wedges, arches, tilted
  * walls) they creep, and with large friction run in circles; Anderson's mixing of the tangents helps against
  * the first, and the best iterate is kept against the second. There is no proof. The convex law is not a law
- * of halves and is not taken: with the tangents given its normals would be held by them.
+ * of halves and is not accepted: with the tangents given its normals would be held by them.
  *
  * References: Lacoursiere, Linde, Spook: a variational time-stepping scheme (2011); Servin, Wang,
  * Lacoursiere, Bodin, Examining the smooth and nonsmooth discrete element approaches to granular matter
@@ -283,7 +283,7 @@ static ss_status solve(const ss_problem *problem, const void *options, ss_run *r
                                (double **[]){&h.x, &h.w, &h.load, &h.best, &h.before, &h.after, NULL}))
         return SS_FAILED;
 
-    // Who belongs where.
+    // Which unknown belongs to which half.
     for (int k = 0, directs = 0; k < problem->block_count; k++) {
         const ss_block *block = &problem->blocks[k];
         for (int i = 0; i < block->size; i++) {

@@ -57,7 +57,7 @@ enum { SS_AUTO_CHOICES = 12 };
 
 typedef struct ss_auto_plan {
     int count;
-    ss_auto_choice at[SS_AUTO_CHOICES]; /* in the order in which they are asked */
+    ss_auto_choice at[SS_AUTO_CHOICES]; /* in the order in which they are tried */
 } ss_auto_plan;
 
 ss_auto_features ss_auto_look(const ss_problem *problem);

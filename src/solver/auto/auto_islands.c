@@ -102,7 +102,7 @@ static void note_way(ss_run *run, const crew *all, int count, int first, bool *i
                     most == 1 ? "" : "s", missed);
 }
 
-/* Ways are told once each; then the island that was the most work. */
+/* Each way once; then the island that was the most work. */
 static void note_islands(ss_run *run, const crew *all, int count)
 {
     enum { WAYS = 8 };

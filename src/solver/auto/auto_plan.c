@@ -13,7 +13,7 @@ extern const ss_solver ss_solver_admm, ss_solver_alart_curnier, ss_solver_block_
 /* ---- what is learned -------------------------------------------------------------------------------- */
 
 /* Costs and needs are from tools/learn, patience was set by hand on times of whole runs; docs/solving.md
- * tells from which problems. */
+ * says from which problems. */
 
 /* An iteration in sweeps: factor * unknowns^power * (unknowns per body)^shape, and without bodies. */
 typedef struct iteration_cost {
@@ -31,7 +31,7 @@ static const double patience_with[SS_AUTO_BOUNDS] = {
 
 static const double patience_with_admm = 0.1, patience_with_admm_of_structures = 0.35;
 
-/* Iterations that usually do, where the method gets there. */
+/* Iterations that are usually enough, where the method converges. */
 enum { ADMM_NEEDS = 19, NEWTON_NEEDS = 7, INTERIOR_NEEDS = 20, PIVOTS_NEED = 5 };
 
 static double per_iteration(const iteration_cost *of, const ss_auto_features *f)

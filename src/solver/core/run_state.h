@@ -6,7 +6,7 @@
 #include <math.h>
 
 #include "base/text.h"
-#include "linalg/status.h"
+#include "linalg/active_set_factor.h"
 #include "problem/gauge.h"
 #include "solver/core/nested_run.h"
 #include "solver/core/stop_criterion.h"
@@ -103,12 +103,13 @@ static inline double ss_run_scaling_cost(const ss_problem *problem)
 {
     return problem->A ? 4e-9 * ss_sparse_nonzeros(problem->A) : 0.0;
 }
-/* The same of a sparse LU, ordering included, that was not made before. */
-static inline double ss_run_lu_cost(double entries)
-{
-    return 2e-9 * entries * sqrt(entries);
-}
 /* Of the run: what takes long and is not a solver (factorisations) looks at it. */
 double ss_run_deadline(const ss_run *run);
+/* A_FF of an active set, if there is time for it. */
+static inline bool ss_run_factorise(ss_run *run, ss_active_set_factor *face, const bool *in_face)
+{
+    return !ss_run_late(run) &&
+           ss_run_has_factor(run, ss_active_set_factorise(face, in_face, ss_run_deadline(run)));
+}
 
 #endif

@@ -17,6 +17,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "linalg/vector.h"
 #include "problem/cone.h"
 
 enum { MAX = SS_CONE_MAX, NEWTON_STEPS = 60, HALVINGS = 12, SEARCH_STEPS = 200, DISC_STEPS = 400 };
@@ -30,13 +31,6 @@ typedef struct contact {
     double mu[2];                            // scaled
     ss_friction_cone cone;                   // scaled
 } contact;
-
-static double norm(int n, const double *x)
-{
-    double sum = 0.0;
-    for (int i = 0; i < n; i++) sum += x[i] * x[i];
-    return sqrt(sum);
-}
 
 static int first_of(int group)
 {
@@ -118,7 +112,7 @@ static double evaluate(const contact *c, const double *q, const double *r, doubl
             J[n * i + j] = sum;
         }
     }
-    return norm(n, F);
+    return ss_norm(n, F);
 }
 
 /* ---- Newton ----------------------------------------------------------------------------------------- */
@@ -127,10 +121,10 @@ static double evaluate(const contact *c, const double *q, const double *r, doubl
 static bool newton(const contact *c, const double *q, double *r)
 {
     int n = c->size;
-    double F[MAX], J[MAX * MAX], trial[MAX], rest[MAX], load = norm(n, q);
+    double F[MAX], J[MAX * MAX], trial[MAX], rest[MAX], load = ss_norm(n, q);
     for (int step = 0; step < NEWTON_STEPS; step++) {
         double error = evaluate(c, q, r, F, J), length = 1.0;
-        if (error <= c->tolerance * (load + norm(n, r))) return true;
+        if (error <= c->tolerance * (load + ss_norm(n, r))) return true;
         if (!ss_small_solve(n, J, 1, F)) return false;
 
         // The longest of 1, 1/2, 1/4, ... that makes |F| smaller.
@@ -168,7 +162,7 @@ static void settle_discs(const contact *c, const double *q, double *r)
             ss_disc_solve(block, load, c->mu[group] * r[0], r + first);
             for (int i = 0; i < 2; i++) moved = fmax(moved, fabs(r[first + i] - old[i]));
         }
-        if (moved <= c->tolerance * norm(n, r)) return;
+        if (moved <= c->tolerance * ss_norm(n, r)) return;
     }
 }
 
@@ -188,7 +182,7 @@ static double normal_excess(const contact *c, const double *q, double n, double 
 /* False position, halving the value of the end that stays (Illinois), in a bracket that was doubled open. */
 static void search(const contact *c, const double *q, double *r)
 {
-    double low = 0.0, high = fmax(norm(c->size, q), r[0]);
+    double low = 0.0, high = fmax(ss_norm(c->size, q), r[0]);
     double low_value = normal_excess(c, q, low, r), high_value = normal_excess(c, q, high, r);
     for (int step = 0; step < SEARCH_STEPS && high_value < 0.0; step++) {
         high *= 2.0;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "linalg/sparse_search.h"
 
 static const double absurd = 1e6; // no answer, next to the load: proof against smaller ones is enough
 static const double rounding = 1e-15;
@@ -22,12 +23,6 @@ const char *ss_mcp_refusal(const ss_problem *problem)
 static bool follows(const ss_scaled *s, int i)
 {
     return s->problem->partner[i] >= 0 && s->factor[i] > 0.0 && !ss_scaled_is_fixed(s, i);
-}
-
-static void add_entry(ss_sparse *matrix, int *entry, int row, double value)
-{
-    matrix->row[*entry] = row;
-    matrix->value[(*entry)++] = value;
 }
 
 /* [A, E; F, 0]: the rows of multipliers below A, their columns beside it. */
@@ -58,19 +53,19 @@ static bool make_matrix(ss_mcp *mcp, ss_arena *arena)
     mcp->A.start[0] = 0;
     for (int j = 0; j < n; j++) {
         for (int k = s->A.start[j]; k < s->A.start[j + 1]; k++)
-            add_entry(&mcp->A, &entry, s->A.row[k], s->A.value[k]);
+            ss_sparse_append(&mcp->A, &entry, s->A.row[k], s->A.value[k]);
         for (int list = 0; list < 2; list++) {
             for (int k = first_of[list][j]; k >= 0; k = next[list][k]) {
                 int i = mcp->follower[k];
-                add_entry(&mcp->A, &entry, n + 2 * k, i == j ? -1.0 : s->factor[i]);
-                add_entry(&mcp->A, &entry, n + 2 * k + 1, i == j ? 1.0 : s->factor[i]);
+                ss_sparse_append(&mcp->A, &entry, n + 2 * k, i == j ? -1.0 : s->factor[i]);
+                ss_sparse_append(&mcp->A, &entry, n + 2 * k + 1, i == j ? 1.0 : s->factor[i]);
             }
         }
         mcp->A.start[j + 1] = entry;
     }
     for (int k = 0; k < 2 * mcp->pairs; k++) {
-        add_entry(&mcp->A, &entry, mcp->follower[k / 2], k % 2 ? -1.0 : 1.0);
-        add_entry(&mcp->A, &entry, n + k, 0.0);
+        ss_sparse_append(&mcp->A, &entry, mcp->follower[k / 2], k % 2 ? -1.0 : 1.0);
+        ss_sparse_append(&mcp->A, &entry, n + k, 0.0);
         mcp->A.start[n + k + 1] = entry;
     }
     return true;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "linalg/vector.h"
 #include "solver/core/run_state.h"
 
 /* All of them relative to numbers of size 1. */
@@ -147,8 +148,7 @@ static void start_here(ss_normal_path *path)
     renew_load(path);
     ss_basis_residual(&path->basis, path->value, true, path->scratch); // b - B value = F
     for (int i = 0; i < path->n; i++) path->basis.cover[i] = -path->scratch[i];
-    path->start_square = 0.0;
-    for (int i = 0; i < path->n; i++) path->start_square += path->scratch[i] * path->scratch[i];
+    path->start_square = ss_dot(path->n, path->scratch, path->scratch);
     path->tau_waits = true;
 }
 
@@ -198,7 +198,7 @@ bool ss_normal_path_from_ray(ss_normal_path *path, int attempt)
     }
     start_here(path);
     for (int i = 0; i < path->n; i++) {
-        if (!path->side[i]) path->basis.cover[i] = 0.0; // but for rounding it is
+        if (!path->side[i]) path->basis.cover[i] = 0.0; // which it is, except for rounding
     }
     return true;
 }
@@ -284,13 +284,12 @@ ss_path_end ss_normal_path_follow(ss_normal_path *path, int64_t max_pivots)
 
         // What stops the move. A doubtful pivot is looked at again with fresh factors, if those still find
         // everything within its bounds.
-        double way, size = 1.0;
+        double way;
         int position = leaving_position(path, next, &way);
         bool is_doubtful = position < 0 || fabs(path->direction[position]) < good_pivot * path->largest;
         if (ss_basis_is_full(&path->basis) || (is_doubtful && path->basis.eta_count > 0)) {
             if (!factor(path) || !solve_values(path)) return SS_PATH_LOST;
-            for (int p = 0; p < n; p++) size = fmax(size, fabs(path->value[p]));
-            if (!(largest_miss(path) < lost * size)) return SS_PATH_LOST;
+            if (!(largest_miss(path) < lost * fmax(1.0, ss_largest(n, path->value)))) return SS_PATH_LOST;
             position = leaving_position(path, next, &way);
         }
 

@@ -57,7 +57,7 @@ void ss_normal_path_destroy(ss_normal_path *path);
 bool ss_normal_path_from_point(ss_normal_path *path, const double *z, const double *w, double push,
                                int attempt);
 /* Starts on a ray, all bounded unknowns on a bound and tau r large enough to keep them there: a start that
- * cannot fail but by rounding, and that every copositive matrix leads to a solution from. False when the free
+ * can fail by rounding only, and that every copositive matrix leads to a solution from. False when the free
  * rows are singular. */
 bool ss_normal_path_from_ray(ss_normal_path *path, int attempt);
 /* Goes to the end. */

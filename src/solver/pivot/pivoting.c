@@ -64,9 +64,7 @@ bool ss_pivoting_solve(ss_pivoting *p)
     double eps = p->face.shift, *x = p->x, *w = p->w;
     if (p->factor_is_old) {
         p->factorizations++;
-        if (ss_run_late(p->run) ||
-            !ss_run_has_factor(p->run, ss_active_set_factorise(&p->face, p->inside, ss_run_deadline(p->run))))
-            return false;
+        if (!ss_run_factorise(p->run, &p->face, p->inside)) return false;
     }
 
     if (p->sides_are_new) {
@@ -200,7 +198,7 @@ bool ss_pivoting_exchange(ss_pivoting *p, int wrong, int last)
         return true;
     }
 
-    // Murty's rule is finite but for rounding: a choice of sides that comes back says so.
+    // Murty's rule is finite except for rounding: a choice of sides that comes back says so.
     if (p->steps > 0 && hash == p->milestone) return false;
     if (p->steps == p->next_milestone) {
         p->milestone = hash;

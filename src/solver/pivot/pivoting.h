@@ -5,7 +5,7 @@
  *     inside:  x < l -> lower,  x > u -> upper;   lower:  w < 0 -> inside;   upper:  w > 0 -> inside
  *
  * The compliance eps makes redundant contacts regular; c is a proximal centre. Bounds, centre and load are
- * the caller's, who may change them between bases: as long as the sides stay, the factor is kept and only the
+ * the caller's and may change between bases: as long as the sides stay, the factor is kept and only the
  * change is solved for.
  *
  *     ss_pivoting_begin(p);

@@ -1,12 +1,12 @@
-/* solver/newton/coupled_bounds.h - bounds that follow a partner, for methods that solve with bounds held
+/* solver/pivot/coupled_bounds.h - bounds that follow a partner, for methods that solve with bounds held
  * fixed: a fixed point x -> bounds of x -> x, pass after pass.
  *
  * Passes are mixed by Anderson's method. When they do not contract (large friction), the equations of the
  * last choice of sides are solved with the bounds as unknowns, x_t = +-factor x_partner, which is Newton's
  * method for the fixed point: an unsymmetric system.
  */
-#ifndef SS_SOLVER_NEWTON_COUPLED_BOUNDS_H
-#define SS_SOLVER_NEWTON_COUPLED_BOUNDS_H
+#ifndef SS_SOLVER_PIVOT_COUPLED_BOUNDS_H
+#define SS_SOLVER_PIVOT_COUPLED_BOUNDS_H
 
 #include "solver/core/scaled.h"
 

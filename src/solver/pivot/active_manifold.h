@@ -1,4 +1,4 @@
-/* solver/newton/active_manifold.h - where a feasible point lies on the boundary of its set: which bounds it
+/* solver/pivot/active_manifold.h - where a feasible point lies on the boundary of its set: which bounds it
  * touches, which cones it is on, and in which directions it can move without leaving them. Boxes, free
  * unknowns and cones of the convex law.
  *
@@ -9,8 +9,8 @@
  * On the surface of a cone the quadratic function bends with it: the Lagrangian has the extra term
  * lambda/|r_T| (1 - t t') with lambda = -t . g_T, g the gradient.
  */
-#ifndef SS_SOLVER_NEWTON_ACTIVE_MANIFOLD_H
-#define SS_SOLVER_NEWTON_ACTIVE_MANIFOLD_H
+#ifndef SS_SOLVER_PIVOT_ACTIVE_MANIFOLD_H
+#define SS_SOLVER_PIVOT_ACTIVE_MANIFOLD_H
 
 #include "solver/core/scaled.h"
 

@@ -1,7 +1,9 @@
-#include "solver/newton/active_manifold.h"
+#include "solver/pivot/active_manifold.h"
 
 #include <math.h>
 
+#include "linalg/sparse_search.h"
+#include "linalg/vector.h"
 #include "problem/laws.h"
 
 /* Of a scalar unknown, or of the normal component: on its bound or not. Of the first component of a cone's
@@ -22,13 +24,6 @@ static int parts_of(const ss_block *block, part parts[2])
     if (block->size < 5) return 1;
     parts[1] = (part){block->first + 3, 2, block->mu_rolling};
     return 2;
-}
-
-static double dot(const double *a, const double *b, int count)
-{
-    double sum = 0.0;
-    for (int i = 0; i < count; i++) sum += a[i] * b[i];
-    return sum;
 }
 
 bool ss_active_manifold_create(const ss_scaled *scaled, ss_arena *arena, ss_active_manifold *manifold)
@@ -55,7 +50,7 @@ void ss_active_manifold_find(ss_active_manifold *m, const double *x, const doubl
         m->where[block->first] = normal > 0.0 ? LOOSE : FIXED;
         for (int p = 0, count = parts_of(block, parts); p < count; p++) {
             int first = parts[p].first, size = parts[p].size;
-            double mu = parts[p].mu, length = sqrt(dot(x + first, x + first, size));
+            double mu = parts[p].mu, length = ss_norm(size, x + first);
             bool none = mu == 0.0 || (normal <= 0.0 && !isinf(mu));
             bool cut = !isinf(mu) && length >= (1.0 - on_surface) * (mu * normal);
             for (int i = first; i < first + size; i++) m->where[i] = none ? FIXED : cut ? ON_SURFACE : LOOSE;
@@ -86,9 +81,9 @@ void ss_active_manifold_flatten(const ss_active_manifold *m, double *v)
         for (int p = 0, all = ss_block_is_cone(block) ? parts_of(block, parts) : 0; p < all; p++) {
             if (m->where[parts[p].first] != ON_SURFACE) continue;
             const double *r = m->x + parts[p].first;
-            double length = sqrt(dot(r, r, parts[p].size));
+            double length = ss_norm(parts[p].size, r);
             for (int i = 0; i < parts[p].size; i++) t[count][i] = r[i] / length;
-            off[count] = dot(t[count], v + parts[p].first, parts[p].size) - parts[p].mu * v[block->first];
+            off[count] = ss_dot(parts[p].size, t[count], v + parts[p].first) - parts[p].mu * v[block->first];
             cut[count++] = parts[p];
         }
         if (count == 1) share[0] = off[0] / (1.0 + cut[0].mu * cut[0].mu);
@@ -117,9 +112,9 @@ static void add_across(const ss_active_manifold *m, bool undo, const double *v, 
             int first = parts[p].first, size = parts[p].size;
             if (m->where[first] != ON_SURFACE) continue;
             const double *r = m->x + first;
-            double square = dot(r, r, size), stiffness = -dot(r, m->g + first, size) / square;
+            double square = ss_dot(size, r, r), stiffness = -ss_dot(size, r, m->g + first) / square;
             if (!(stiffness > 0.0)) continue;
-            double along = dot(r, v + first, size) / square, factor = stiffness, across[2];
+            double along = ss_dot(size, r, v + first) / square, factor = stiffness, across[2];
             if (undo) factor = isinf(stiffness) ? -1.0 : -stiffness / (1.0 + stiffness);
             for (int i = 0; i < size; i++) across[i] = v[first + i] - along * r[i];
             for (int i = 0; i < size; i++) to[first + i] += factor * across[i];
@@ -161,12 +156,6 @@ void ss_active_manifold_catch_apex(const ss_scaled *s, double *x)
 
 /* ---- coordinates ------------------------------------------------------------------------------------ */
 
-static void add_entry(ss_sparse *Q, int *entry, int row, double value)
-{
-    Q->row[*entry] = row;
-    Q->value[(*entry)++] = value;
-}
-
 ss_sparse *ss_active_manifold_coordinates(const ss_active_manifold *m, bool *in_face, double *stiffness)
 {
     const ss_problem *problem = m->s->problem;
@@ -191,23 +180,23 @@ ss_sparse *ss_active_manifold_coordinates(const ss_active_manifold *m, bool *in_
                 const double *r = m->x + i;
                 in_face[i] = i == own->first && own->size == 2;
                 if (in_face[i]) {
-                    double length_square = dot(r, r, 2), length = sqrt(length_square);
-                    stiffness[i] = fmax(0.0, -dot(r, m->g + i, 2) / length_square);
-                    add_entry(Q, &entry, i, -r[1] / length);
-                    add_entry(Q, &entry, i + 1, r[0] / length);
+                    double length_square = ss_dot(2, r, r), length = sqrt(length_square);
+                    stiffness[i] = fmax(0.0, -ss_dot(2, r, m->g + i) / length_square);
+                    ss_sparse_append(Q, &entry, i, -r[1] / length);
+                    ss_sparse_append(Q, &entry, i + 1, r[0] / length);
                 }
             } else {
                 // By itself; the normal of a cone along the ray through r, which takes along every part that
                 // is on its surface.
                 in_face[i] = m->where[i] == LOOSE;
                 bool is_ray = is_cone && i == normal;
-                if (in_face[i]) add_entry(Q, &entry, i, is_ray ? 1.0 / sqrt(square) : 1.0);
+                if (in_face[i]) ss_sparse_append(Q, &entry, i, is_ray ? 1.0 / sqrt(square) : 1.0);
                 for (int p = 0; in_face[i] && is_ray && p < count; p++) {
                     int first = parts[p].first, size = parts[p].size;
                     if (m->where[first] != ON_SURFACE) continue;
-                    double length = sqrt(dot(m->x + first, m->x + first, size));
+                    double length = ss_norm(size, m->x + first);
                     for (int j = first; j < first + size; j++)
-                        add_entry(Q, &entry, j, parts[p].mu * m->x[j] / length / sqrt(square));
+                        ss_sparse_append(Q, &entry, j, parts[p].mu * m->x[j] / length / sqrt(square));
                 }
             }
             Q->start[i + 1] = entry;

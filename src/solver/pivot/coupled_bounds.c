@@ -1,4 +1,4 @@
-#include "solver/newton/coupled_bounds.h"
+#include "solver/pivot/coupled_bounds.h"
 
 #include <math.h>
 #include <string.h>
@@ -96,8 +96,7 @@ static bool newton(const ss_coupled_bounds *f, const ss_pass *pass, double *x)
     ss_active_set_factor face = {0};
     ss_sparse *matrix = ss_sparse_from_triplets(size, size, count, row, column, value, NULL);
     bool good = matrix && ss_active_set_factor_create(matrix, false, pass->next_shift, arena, &face) &&
-                !ss_run_late(f->run) &&
-                ss_run_has_factor(f->run, ss_active_set_factorise(&face, all, ss_run_deadline(f->run)));
+                ss_run_factorise(f->run, &face, all);
     if (good) ss_active_set_solve(&face, right, right);
     for (int i = 0; i < size && good; i++) good = isfinite(right[i]);
     for (int i = 0; i < s->size && good; i++) {
