@@ -1,6 +1,7 @@
 #include "campaign/campaign.h"
 
 #include "base/number.h"
+#include "base/option_rows.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -8,113 +9,49 @@
 
 #define ARENA_BYTES ((size_t)16 * 1024)
 
-#define FIELD(member) .offset = offsetof(ss_campaign_options, member)
+/* By the name of the field. */
+#define ROW(kind, field, value) SS_ROW_OF(kind, ss_campaign_options, field, value)
 const ss_option ss_campaign_option_table[] = {
-    {.name = "stop",
-     .type = SS_OPTION_TEXT,
-     FIELD(stop),
-     .default_value = SS_CAMPAIGN_STOP,
-     .value_name = "RULE,...",
+    {ROW(SS_OPTION_TEXT, stop, SS_CAMPAIGN_STOP), .value_name = "RULE,...",
      .help = "A run has converged if METRIC<VALUE holds, as in solve; none = stop only at the limits of "
              "iterations and time. Several rules are a ladder: every method is run with each of them."},
     {.name = "tol",
      .type = SS_OPTION_TEXT,
-     FIELD(tolerances),
+     .offset = offsetof(ss_campaign_options, tolerances),
      .value_name = "T,...",
      .help = "Short for --stop relative_energy<T; several are a ladder, 0 = off."},
-    {.name = "iterations",
-     .type = SS_OPTION_INT,
-     FIELD(iterations),
-     .default_value = "1000",
-     .min = 0,
-     .max = 1e9,
-     .value_name = "N",
+    {ROW(SS_OPTION_INT, iterations, "1000"), .min = 0, .max = 1e9, .value_name = "N",
      .help = "Stop a run after this many iterations."},
-    {.name = "time_limit",
-     .type = SS_OPTION_REAL,
-     FIELD(time_limit),
-     .default_value = "10",
-     .min = 0,
-     .max = 1e9,
-     .value_name = "seconds",
+    {ROW(SS_OPTION_REAL, time_limit, "10"), .min = 0, .max = 1e9, .value_name = "seconds",
      .help = "Stop a run after this many seconds, measuring included; a solver that does not respond is "
              "killed. 0 = no limit: a solver that hangs is not stopped."},
-    {.name = "limit_by",
-     .type = SS_OPTION_TEXT,
-     FIELD(limit_by),
-     .value_name = "SOLVER:FACTOR:LEAST:MOST",
+    {ROW(SS_OPTION_TEXT, limit_by, NULL), .value_name = "SOLVER:FACTOR:LEAST:MOST",
      .help = "Limit all other solvers to FACTOR times the longest run of SOLVER on the same problem, but at "
              "least LEAST and at most MOST seconds; --time-limit then holds for SOLVER, which runs first."},
-    {.name = "grace",
-     .type = SS_OPTION_REAL,
-     FIELD(grace),
-     .default_value = "0",
-     .min = 0,
-     .max = 1e9,
-     .value_name = "seconds",
+    {ROW(SS_OPTION_REAL, grace, "0"), .min = 0, .max = 1e9, .value_name = "seconds",
      .help = "Kill a solver that has not stopped this long after its time limit. 0 = twice the limit and "
              "3 s."},
-    {.name = "clock",
-     .type = SS_OPTION_CHOICE,
-     FIELD(clock),
-     .default_value = SS_CLOCK_WALL,
-     .choices = SS_CLOCK_WALL "|" SS_CLOCK_PROCESSOR,
+    {ROW(SS_OPTION_CHOICE, clock, SS_CLOCK_WALL), .choices = SS_CLOCK_WALL "|" SS_CLOCK_PROCESSOR,
      .help = "Clock for times and time limits: wall time, or processor time, which other programs on the "
              "machine disturb less."},
-    {.name = "keep",
-     .type = SS_OPTION_TEXT,
-     FIELD(keep),
-     .default_value = "answer",
-     .value_name = "WHICH",
+    {ROW(SS_OPTION_TEXT, keep, "answer"), .value_name = "WHICH",
      .help = "Iterate to judge: the solver's own answer, last, or best:GAUGE."},
-    {.name = "seed",
-     .type = SS_OPTION_INT,
-     FIELD(seed),
-     .default_value = "1",
-     .min = 0,
-     .max = 2147483647,
+    {ROW(SS_OPTION_INT, seed, "1"), .min = 0, .max = 2147483647,
      .help = "Seed for methods that use random numbers."},
-    {.name = "peg",
-     .type = SS_OPTION_TEXT,
-     FIELD(peg),
-     .default_value = "select",
-     .value_name = SS_PEG_MODES,
+    {ROW(SS_OPTION_TEXT, peg, "select"), .value_name = SS_PEG_MODES,
      .help =
          "BPMD, frames with alternatives (docs/peg.md): select one alternative per group; find it by trying "
          "all; contacts only; all alternatives as contacts."},
-    {.name = "reference",
-     .type = SS_OPTION_TEXT,
-     FIELD(reference),
-     .value_name = "SOLVER",
+    {ROW(SS_OPTION_TEXT, reference, NULL), .value_name = "SOLVER",
      .help = "Compute a reference answer for every frame with this solver, and measure the distance to it."},
-    {.name = "repeats",
-     .type = SS_OPTION_INT,
-     FIELD(repeats),
-     .default_value = "0",
-     .min = 0,
-     .max = 10000,
-     .value_name = "N",
+    {ROW(SS_OPTION_INT, repeats, "0"), .min = 0, .max = 10000, .value_name = "N",
      .help = "Afterwards repeat every run this many times for timing, alone on one core."},
-    {.name = "repeat_best",
-     .type = SS_OPTION_INT,
-     FIELD(repeat_best),
-     .default_value = "0",
-     .min = 0,
-     .max = 1e9,
-     .value_name = "N",
+    {ROW(SS_OPTION_INT, repeat_best, "0"), .min = 0, .max = 1e9, .value_name = "N",
      .help = "Of the methods of one solver that converged, repeat only the N fastest for each problem and "
              "stop rule. 0 = all."},
-    {.name = "max_memory",
-     .type = SS_OPTION_REAL,
-     FIELD(max_memory),
-     .default_value = "4000",
-     .min = 0,
-     .max = 1e9,
-     .value_name = "MB",
+    {ROW(SS_OPTION_REAL, max_memory, "4000"), .min = 0, .max = 1e9, .value_name = "MB",
      .help = "Memory limit of one run, in MB; exceeding it is recorded as an outcome. 0 = no limit."},
-    {.name = "recorded",
-     .type = SS_OPTION_BOOL,
-     FIELD(recorded),
+    {ROW(SS_OPTION_BOOL, recorded, NULL),
      .help = "BPMD: also judge the answers stored in the files, by the rules they were made with; they "
              "appear in the report as recorded. With --solvers none, only these."},
     {0}};
@@ -215,6 +152,8 @@ const char **ss_campaign_stops(ss_campaign *campaign, int *count, ss_error *err)
         words[i] = ss_campaign_copy(campaign, rule, strlen(rule), err);
         if (!words[i]) return NULL;
     }
+
+    // Without tolerances, the stop rules.
     if (given == 0 || off) words = ss_campaign_words(campaign, campaign->options.stop, &given, err);
     if (words && given == 0) {
         ss_fail(err, SS_ERROR_USAGE, "invalid value \"%s\" for --stop: expected a rule, for instance %s",
@@ -247,6 +186,7 @@ bool ss_campaign_limit_rule(ss_campaign *campaign, ss_limit_rule *rule, ss_error
         good = digits > 0 && ss_number_read(number, &numbers[i]) && numbers[i] > 0.0 && numbers[i] <= 1e9;
         at += digits + 1;
     }
+
     if (!good || *at || numbers[1] > numbers[2])
         return ss_fail(
             err, SS_ERROR_USAGE,

@@ -135,10 +135,12 @@ static bool read_joint(reader *r, json_t *joint, const char *place, int bodies, 
     if (!check_keys(r, joint, place, keys) || !read_body_number(r, joint, place, "a", bodies, &a) ||
         !read_body_number(r, joint, place, "b", bodies, &b))
         return false;
+
     size_t count = json_array_size(json_object_get(joint, "jacobian"));
     if (count < 1 || count > 10000) return fail(r, place, "jacobian: expected rows of 12 numbers");
     double *numbers = ss_allocate(count, 16 * sizeof *numbers);
     if (!numbers) return ss_fail(r->err, SS_ERROR_RESOURCES, "%s: out of memory", r->name);
+
     double *violation = numbers + 12 * count, *rate = violation + count, *bounds = rate + count;
     bool has_rate, has_bounds;
     bool good = read_numbers(r, joint, place, "jacobian", 12 * count, numbers, NULL) &&
@@ -207,12 +209,15 @@ static bool read_frame(reader *r, json_t *line)
     if (!check_keys(r, line, "", keys) || !read_numbers(r, line, "", "h", 1, &h, NULL) ||
         !read_numbers(r, line, "", "time", 1, &time, &timed))
         return false;
+
     for (int k = 2; keys[k]; k++) {
         json_t *value = json_object_get(line, keys[k]);
         bool is_object = strcmp(keys[k], "results") == 0;
         if (value && !(is_object ? json_is_object(value) : json_is_array(value)))
             return fail(r, keys[k], "expected an %s", is_object ? "object" : "array");
     }
+
+    // In this order: joints and contacts name bodies, and results count all of them.
     ss_recorder_begin(r->recorder, timed ? time : NAN, h);
     char place[MOST_NAME];
     size_t i;
@@ -235,6 +240,7 @@ static bool read_frame(reader *r, json_t *line)
         if (!read_contact(r, item, place, bodies)) return false;
         contacts++;
     }
+
     const char *solver;
     json_object_foreach(json_object_get(line, "results"), solver,
                         item) if (!read_result(r, solver, item, bodies, rows, contacts)) return false;
@@ -274,10 +280,12 @@ static bool read_head(reader *r, json_t *head, const char *path, const ss_record
                       &manifest.date,    &manifest.url,   &manifest.keywords};
     for (int i = 0; i < 7; i++)
         *texts[i] = (char *)(uintptr_t)json_string_value(json_object_get(head, keys[i]));
+
     bool there;
     if (!read_numbers(r, head, "", "gravity", 3, manifest.gravity, &there)) return false;
     r->recorder = ss_recorder_open_as(path, &manifest, SS_LAYOUT_CANONICAL, false, r->err);
     if (!r->recorder || !ss_recorder_configure_by(r->recorder, options, r->err)) return false;
+
     const char *formulation = json_string_value(json_object_get(head, "formulation"));
     const char *with = json_string_value(json_object_get(head, "with"));
     if (formulation && !ss_recorder_rules(r->recorder, formulation, with, r->err)) return false;
@@ -314,9 +322,12 @@ bool ss_import_frames(FILE *in, const char *name, const char *path, const ss_rec
         r.line++;
         if (length > MOST_LINE) good = fail(&r, "", "a line of more than %d bytes", MOST_LINE);
         if (strspn(line, " \t\r\n") == (size_t)length) continue;
+
         json_error_t trouble;
         json_t *object = good ? json_loadb(line, (size_t)length, JSON_REJECT_DUPLICATES, &trouble) : NULL;
         if (good && !object) good = fail(&r, "", "not JSON: %s (column %d)", trouble.text, trouble.column);
+
+        // The first line may be a head; without one, an empty head stands for it.
         bool is_head = object && !json_object_get(object, "h");
         if (good && is_head && r.recorder)
             good = fail(&r, "", "a frame needs h; a head comes first, and once");
@@ -331,6 +342,7 @@ bool ss_import_frames(FILE *in, const char *name, const char *path, const ss_rec
         }
         json_decref(object);
     }
+
     free(line);
 
     if (good && *frames == 0) good = ss_fail(err, SS_ERROR_INPUT, "%s: no frame in it", name);

@@ -109,6 +109,7 @@ static bool put_details(exporter *e, ss_sql sql, int index, ss_error *err)
     while ((step = ss_ledger_step(e->ledger, statement, err)) == SS_STEP_ROW) {
         ss_row_writer_begin(&e->rows);
         ss_row_writer_integer(&e->rows, index);
+
         for (int i = 0; i < sqlite3_column_count(statement); i++) {
             int type = sqlite3_column_type(statement, i);
             const char *text = type == SQLITE_TEXT || type == SQLITE_BLOB
@@ -125,6 +126,7 @@ static bool put_details(exporter *e, ss_sql sql, int index, ss_error *err)
                 ss_row_writer_text(&e->rows, text);
             }
         }
+
         if (sql == SS_SQL_METRICS) {
             const char *name = (const char *)sqlite3_column_text(statement, 0);
             int metric = name ? ss_metric_index(name) : -1;

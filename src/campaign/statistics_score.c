@@ -289,6 +289,7 @@ bool ss_statistics_pairs(const ss_statistics_work *work, ss_statistics *made)
     int tolerances = work->options->tolerance_count;
     made->pair_count = paired * (paired - 1) / 2;
     made->pairs = ss_arena_take(work->arena, (size_t)tolerances, sizeof *made->pairs, "pairs");
+
     for (int t = 0; made->pairs && t < tolerances; t++) {
         ss_pair *pair = made->pairs[t] =
             ss_arena_take(work->arena, (size_t)made->pair_count, sizeof **made->pairs, "pairs");
@@ -306,6 +307,7 @@ bool ss_statistics_pairs(const ss_statistics_work *work, ss_statistics *made)
                     pair->only_b += by_b && !by_a;
                     pair->neither += !by_a && !by_b;
                 }
+
                 ss_statistics_sort(work->values, pair->both);
                 pair->ratio = ss_arena_take(work->arena, (size_t)pair->both, sizeof *pair->ratio, "ratios");
                 if (!pair->ratio) return false;

@@ -220,9 +220,11 @@ static bool check_cancel(trial *t)
         t->result->outcome = SS_CHECK_NOT_APPLICABLE;
         return false;
     }
+
     if (a.end == SS_ATTEMPT_BROKEN) return fail(t, NAN, "cancelled: the call failed, or x is not finite");
     if (a.result.iterations > 1)
         return fail(t, NAN, "cancelled, but made %d iterations more", a.result.iterations);
+
     bool ended_by_itself = a.result.iterations == 0 || t->setup->solver->traits & SS_EXACT;
     if (a.result.status != SS_CANCELLED && !ended_by_itself)
         return fail(t, NAN, "cancelled, but says %s", ss_status_name(a.result.status));
@@ -349,6 +351,7 @@ static bool check_turned(trial *t)
     ss_error err;
     if (!ss_known_make_turned(t->problem, &there, &turned, &err)) return fail(t, NAN, "%s", err.message);
     if (!there) return nothing(t);
+
     ss_run_options run = usual(t);
     double *x = room_for_x(t), *y = x ? room_for_x(t) : NULL;
     ss_known *kept = t->of;
@@ -358,6 +361,7 @@ static bool check_turned(trial *t)
             nothing(t);
         else if (attempt(t, &run, NULL, y, "turned: ", &other) && other.end != SS_ATTEMPT_SOLVED)
             give_up(t, &other, "turned: ");
+
         // One contact is solved in one way only: two runs to 1e-8 each may differ by 1e-5.
         double most = 0.0;
         for (int i = 0; i < kept->problem->size; i++) most = fmax(most, fabs(x[i]));

@@ -35,12 +35,14 @@ static void put_solved(const ss_suite *suite, ss_text *page)
         "iterations. The contradictions at the end have no solution, and the rod beyond Painlevé may "
         "have none or several.\n\n",
         suite->setup.iterations);
+
     put_heading(suite, "| problem | unknowns |", 2, page);
     for (int p = 0; p < ss_known_count(); p++) {
         ss_known of;
         int size = ss_known_make(p, &of, NULL) ? of.problem->size : 0;
         ss_known_free(&of);
         ss_text_appendf(page, "| %s | %d |", ss_known_name(p), size);
+
         for (int s = 0; s < suite->solver_count; s++) {
             const ss_suite_case *item = NULL;
             for (int k = 0; k < suite->case_count && !item; k++) {

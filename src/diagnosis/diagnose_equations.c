@@ -72,6 +72,7 @@ static bool unanswered(const equations *of, const ss_gram *G, double *rest)
         good = ss_ldl_solve(G->ldl, rest, y, SS_REFINE_NEVER) == SS_LINALG_OK;
         for (int i = 0; i < n; i++) x[i] -= y[i];
     }
+
     ss_release(x);
     ss_release(y);
     return good;

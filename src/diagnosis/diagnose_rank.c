@@ -73,8 +73,11 @@ static ss_sparse *sum_of_rows(const ss_problem *problem, const bool *is_empty, c
         runs += of.low != low || of.high != high;
         low = of.low, high = of.high;
     }
+
     ss_triplets entries;
     if (!ss_triplets_start(&entries, (size_t)runs * 144, NULL)) return NULL;
+
+    // Each run ends where the bodies change; one more step ends the last.
     double own[2][36] = {{0}}, between[36] = {0};
     low = high = -2;
     *rows = 0;

@@ -333,6 +333,7 @@ void ss_data_tex(const ss_data_table *table, double width_mm, ss_text *tex)
         ss_text_append_tex(tex, table->columns[c].name);
     }
     ss_text_append(tex, " \\\\\n\\midrule\n");
+
     for (size_t r = 0; r < ss_data_rows(table); r++) {
         for (int c = 0; c < columns; c++) {
             const ss_data_cell *cell = cell_at(table, r, c);
@@ -353,6 +354,7 @@ void ss_data_tex(const ss_data_table *table, double width_mm, ss_text *tex)
         }
         ss_text_append(tex, " \\\\\n");
     }
+
     ss_text_append(tex, "\\bottomrule\n");
     if (table->note && has_brackets(table, columns)) {
         ss_text_appendf(tex, "\\multicolumn{%d}{@{}l@{}}{\\scriptsize ", columns);
@@ -386,10 +388,12 @@ void ss_data_markdown(const ss_data_table *table, ss_text *to)
         ss_text_append(to, c ? " | " : "| ");
         put_markdown(to, table->columns[c].name);
     }
+
     ss_text_append(to, " |\n|");
     for (int c = 0; c < table->column_count; c++)
         ss_text_append(to, is_numeric(table, c) ? " ---: |" : " --- |");
     ss_text_append(to, "\n");
+
     for (size_t r = 0; r < ss_data_rows(table); r++) {
         for (int c = 0; c < table->column_count; c++) {
             const ss_data_cell *cell = cell_at(table, r, c);
@@ -406,6 +410,7 @@ void ss_data_markdown(const ss_data_table *table, ss_text *to)
         }
         ss_text_append(to, " |\n");
     }
+
     if (table->note && has_brackets(table, table->column_count)) {
         ss_text_append(to, "\n");
         put_markdown(to, table->note);

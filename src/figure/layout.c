@@ -635,6 +635,7 @@ static void draw_axes(const canvas *on)
         ss_drawing_words(on->drawing, on->left - side - 1.1 * em, on->top + 0.5 * on->height, em,
                          SS_ANCHOR_MIDDLE, ink, on->y.label)
             ->turn = 90.0;
+
     if (!on->has_right) return;
     for (int i = 0; i < on->right_ticks.count; i++)
         ss_drawing_words(on->drawing, end + 0.5 * em, row(on, &on->right, on->right_ticks.at[i]) + 0.35 * em,
@@ -721,10 +722,13 @@ static double draw_legend(const canvas *on, double left, double top, double room
             entries++;
         }
     if (entries == 0) return 0.0;
+
+    // As many columns as fit.
     most = fmin(most, room);
     int columns = (int)fmax(1.0, floor((room + 1.2 * em) / most)), rows;
     if (columns > entries) columns = entries;
     rows = (entries + columns - 1) / columns;
+
     if (top >= 0.0) {
         int i = 0;
         for (const ss_figure *f = on->figure; f; f = f->below)
@@ -855,6 +859,8 @@ void ss_figure_draw(const ss_figure *figure, const ss_figure_style *style, ss_dr
         }
         y = draw_panel(on, y, heights[k], k == count - 1) + (k < count - 1 ? 0.4 * em : 0.0);
     }
+
+    // The legend, and in print what is said below.
     double key_left = fmin(left, 0.4 * em + unit);
     y += 0.3 * em;
     y += draw_legend(&panels[0], key_left, y, total - key_left - 0.4 * em);

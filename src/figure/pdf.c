@@ -64,6 +64,7 @@ static void draw_path(document *d, const ss_mark *mark)
         if (i == d->opacities && i < MOST_OPACITIES) d->opacity[d->opacities++] = paint->opacity;
         if (i < MOST_OPACITIES) ss_text_appendf(page, "/G%d gs\n", i);
     }
+
     if (paint->fill != SS_NO_COLOUR) colour(page, paint->fill, "rg");
     if (paint->stroke != SS_NO_COLOUR) {
         colour(page, paint->stroke, "RG");
@@ -75,6 +76,7 @@ static void draw_path(document *d, const ss_mark *mark)
         for (int i = 0; i < paint->dashes; i++) number(page, paint->dash[i]);
         ss_text_append(page, "] 0 d\n");
     }
+
     const double *at = d->drawing->numbers + mark->first_number;
     for (int i = 0; i < mark->steps; i++) {
         static const char *const operations[] = {"m\n", "l\n", "c\n", "h\n"};
@@ -83,6 +85,7 @@ static void draw_path(document *d, const ss_mark *mark)
         for (int k = 0; k < pairs[step]; k++, at += 2) number(page, at[0]), number(page, height - at[1]);
         ss_text_append(page, operations[step]);
     }
+
     bool filled = paint->fill != SS_NO_COLOUR, stroked = paint->stroke != SS_NO_COLOUR;
     ss_text_append(page, filled && stroked ? "B\nQ\n" : filled ? "f\nQ\n" : stroked ? "S\nQ\n" : "n\nQ\n");
 }

@@ -82,17 +82,21 @@ static void fill(raster *r, uint32_t colour, double opacity, int clip)
         low = fmax(low, r->scale * c->x), high = fmin(high, r->scale * (c->x + c->width));
         top = fmax(top, r->scale * c->y), bottom = fmin(bottom, r->scale * (c->y + c->height));
     }
+
     if (r->edge_count) qsort(r->edges, r->edge_count, sizeof *r->edges, by_top);
     double lowest = 0.0;
     for (size_t i = 0; i < r->edge_count; i++) lowest = fmax(lowest, r->edges[i].y1);
     int first_row = r->edge_count ? (int)fmax(floor(r->edges[0].y0), 0.0) : 0;
     int rows = (int)fmin(ceil(lowest), r->height);
+
     size_t begun = 0, begin = 0; // edges before `begin` have ended, those from `begun` on have not begun
     for (int row = first_row; row < rows; row++) {
         memset(r->cover, 0, (size_t)r->width * sizeof *r->cover);
         while (begun < r->edge_count && r->edges[begun].y0 < row + 1.0) begun++;
         while (begin < begun && r->edges[begin].y1 <= row) begin++;
         bool painted = false;
+
+        // Along ROWS lines: what lies inside by the winding number.
         for (int line = 0; line < ROWS; line++) {
             double y = row + (line + 0.5) / ROWS;
             size_t count = 0;
@@ -114,6 +118,8 @@ static void fill(raster *r, uint32_t colour, double opacity, int clip)
                     r->cover[k] += (float)((fmin(to, k + 1.0) - fmax(from, k)) / ROWS);
             }
         }
+
+        // The row of pixels, mixed with what was there.
         for (int i = 0; painted && i < r->width; i++) {
             double share = fmin(r->cover[i], 1.0) * opacity;
             uint8_t *pixel = r->rgb + 3 * ((size_t)row * (size_t)r->width + (size_t)i);
@@ -328,11 +334,13 @@ uint8_t *ss_drawing_pixels(const ss_drawing *drawing, double dots_per_inch, int 
                 columns, rows, MOST_PIXELS);
         return NULL;
     }
+
     raster r = {.drawing = drawing, .width = (int)columns, .height = (int)rows, .scale = scale};
     size_t size = 3 * (size_t)r.width * (size_t)r.height;
     r.rgb = ss_allocate(size, 1);
     r.cover = ss_allocate((size_t)r.width + 1, sizeof *r.cover);
     r.out_of_memory = !r.rgb || !r.cover || drawing->out_of_memory;
+
     if (!r.out_of_memory) {
         memset(r.rgb, 255, size);
         for (size_t i = 0; i < drawing->mark_count; i++) {
@@ -342,6 +350,7 @@ uint8_t *ss_drawing_pixels(const ss_drawing *drawing, double dots_per_inch, int 
                 draw_path(&r, &drawing->marks[i]);
         }
     }
+
     ss_release(r.cover);
     ss_release(r.edges);
     ss_release(r.crossings);

@@ -132,6 +132,7 @@ static void draw(ss_paper_report *report, const wall *w, const statistics of[MEA
             figure->panel = true;
             figure->x.label = "iteration of PGS";
             figure->y = (ss_plot_axis){.label = m == 2 ? "J" : "mixed units", .log = true};
+
             if (!part) {
                 ss_figure_band(figure, "standard deviation", POINTS, iteration, of[m].low, of[m].high)->tint =
                     m;
@@ -183,6 +184,7 @@ static void judge(ss_paper_report *report, const wall *w)
         ss_paper_number(report, ss_paper_format(report, "%s: back at its start", names[m]), "iteration", NULL,
                         back, back == ITERATIONS ? "not within 100 iterations" : NULL);
     }
+
     ss_paper_reproduces(report, "energy error: peak of the mean", "iteration", "does not rise", energy->peak,
                         energy->peak == 0, "the start x = 0 is the worst");
     ss_paper_reproduces(report, "energy error: steps on which it rises", "steps", "does not rise",
@@ -196,6 +198,7 @@ static void judge(ss_paper_report *report, const wall *w)
             report, ss_paper_format(report, "decay of the energy error over that of %s", names[m]), "1",
             "about 2", ratio, ratio > 1.8 && ratio < 2.2, "it is a square of what the others measure");
     }
+
     ss_paper_text(
         report,
         "PGS passes the weight of the wall down one course in each sweep. While impulses grow from zero, "
@@ -217,10 +220,12 @@ static bool run(ss_paper_report *report, ss_error *err)
     options.normal_impulses = NULL;
     w.assembly = ss_assembly_create(box, &options, err);
     bool good = w.assembly != NULL;
+
     for (int m = 0; good && m < MEASURES; m++) {
         w.curves[m] = ss_allocate((size_t)w.steps * POINTS, sizeof *w.curves[m]);
         good = w.curves[m] || ss_fail(err, SS_ERROR_RESOURCES, "out of memory");
     }
+
     good = ss_scene_run_open(&scene, report, "brick-wall", NULL, settings, good ? err : NULL) && good;
     if (good) ss_sim_replace_dynamics(scene.sim, drive, &w);
     good = good && ss_scene_run_record(&scene, "wall",
@@ -231,6 +236,7 @@ static bool run(ss_paper_report *report, ss_error *err)
                (!scene.broke || ss_fail(err, scene.why.code, "%s", scene.why.message)) &&
                ss_scene_run_result(&scene, "pgs", w.assembly, w.sweeps, &w.swept, err);
     }
+
     if (good) judge(report, &w);
     good = ss_scene_run_close(&scene, good ? err : NULL) && good;
     for (int m = 0; m < MEASURES; m++) ss_release(w.curves[m]);

@@ -18,6 +18,7 @@ bool ss_census_open(ss_census *census, ss_paper_report *report, const ss_census_
     if (!census->sessions || !census->time || !census->entries)
         return ss_fail(err, SS_ERROR_RESOURCES, "out of memory");
     memset(census->sessions, 0, (size_t)count * sizeof(ss_session *));
+
     for (int m = 0; m < count; m++) {
         const ss_census_method *method = &methods[m];
         census->sessions[m] = ss_session_create(&(ss_request){.formulation = method->formulation,
@@ -71,6 +72,7 @@ bool ss_census_take(ss_census *census, ss_scene_run *run, ss_error *err)
     if (census->frame_count == census->most_frames) return true;
     int n = census->frame_count++;
     census->time[n] = ss_sim_time(run->sim);
+
     for (int m = 0; m < census->method_count; m++) {
         ss_census_entry *entry = &census->entries[m * census->most_frames + n];
         const ss_result *result = ss_session_solve(census->sessions[m], frame, NULL, err);
@@ -79,6 +81,7 @@ bool ss_census_take(ss_census *census, ss_scene_run *run, ss_error *err)
             (ss_census_entry){.seconds = result->run.seconds, .solved = result->run.status == SS_CONVERGED};
         if (!result->answer) continue;
         count_contacts(result, slow, entry);
+
         double *values[] = {&entry->alignment,      &entry->creep,       &entry->cone,
                             &entry->penetration,    &entry->dissipation, &entry->natural_map,
                             &entry->relative_energy};
@@ -113,6 +116,7 @@ bool ss_census_total(const ss_census *census, int method, ss_census_sum *sum, ss
         values[i] = ss_arena_take(census->report->arena, (size_t)count + 1, sizeof(double), "a census");
         if (!values[i]) return ss_fail(err, SS_ERROR_RESOURCES, "out of memory");
     }
+
     for (int n = 0; n < count; n++) {
         const ss_census_entry *entry = ss_census_at(census, method, n);
         double of[7] = {entry->alignment,   entry->creep,       entry->cone,           entry->penetration,
@@ -124,6 +128,7 @@ bool ss_census_total(const ss_census *census, int method, ss_census_sum *sum, ss
         sum->solved += entry->solved;
         sum->seconds += entry->seconds / count;
     }
+
     double *to[7] = {&sum->alignment,   &sum->creep,       &sum->cone,           &sum->penetration,
                      &sum->dissipation, &sum->natural_map, &sum->relative_energy};
     for (int i = 0; i < 7; i++) {
@@ -153,12 +158,14 @@ void ss_census_panel(const ss_census *census, int method, const char *name)
         y[i] = ss_arena_take(report->arena, (size_t)count + 1, sizeof(double), "a panel");
         if (!y[i]) return;
     }
+
     for (int n = 0; n < count; n++) {
         const ss_census_entry *entry = ss_census_at(census, method, n);
         y[0][n] = entry->bad, y[1][n] = entry->sliding - entry->bad, y[2][n] = entry->sticking;
         double errors[3] = {entry->alignment, entry->creep, entry->cone};
         for (int i = 0; i < 3; i++) y[3 + i][n] = errors[i] > 0.0 ? fmax(errors[i], 1e-10) : 1e-10;
     }
+
     static const struct {
         const char *name, *colour;
     } looks[6] = {{"bad sliding direction", "#111111"},

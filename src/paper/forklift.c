@@ -126,6 +126,7 @@ static void draw(study *s)
     ss_figure_line(paths, "reference", s->reference.steps, s->reference.x, s->reference.y)->width = 3.5;
     for (int k = 0; k < KEEPS; k++)
         ss_figure_line(paths, labels[k], s->telling[k].steps, s->telling[k].x, s->telling[k].y);
+
     for (int k = 0; k < KEEPS; k++) {
         static const char *const names[KEEPS] = {"wheel_last", "wheel_fischer", "wheel_natural",
                                                  "wheel_energy"};
@@ -138,6 +139,7 @@ static void draw(study *s)
         const track *r = &s->reference;
         ss_figure_line(speed, "reference", r->steps, r->time, r->speed[0])->dashed = true;
     }
+
     if (s->limit_count < 3) return;
     ss_figure *sweep = ss_paper_figure(report, "limits", "Largest distance from the reference",
                                        "Over the limit of iterations. Drives that broke off have no point.");
@@ -208,12 +210,14 @@ static void judge(study *s)
         best = fmin(best, of->deviation);
         late = fmax(late, score_at(s, mild, k)->last_spike);
     }
+
     judge_reference(s);
     double lost = INFINITY; // the best that 15 iterations do, where they are part of the sweep
     for (int k = 0; score_at(s, 15, k) && k < KEEPS; k++) {
         const score *of = score_at(s, 15, k);
         if (!of->broke) lost = fmin(lost, of->deviation);
     }
+
     ss_paper_differs(report, "limit at which the choice decides", "iterations", "15", telling,
                      s->reference.iterations > 15.0 && lost > 1.0,
                      ss_paper_format(report,
@@ -225,6 +229,7 @@ static void judge(study *s)
                         last->broke ? "its speeds grow until a step fails" : "until it is half a metre off");
     ss_paper_reproduces(report, "best iterates: largest distance from the reference", "m",
                         "within centimetres", worst, worst < 0.3, "the worst of the three, whole circle");
+
     int closest = 0; // limits at which energy is, ties included
     for (int k = 0; k < s->limit_count; k++) {
         double other = fmin(s->scores[k][1].deviation, s->scores[k][2].deviation);
@@ -237,6 +242,7 @@ static void judge(study *s)
                         "with %d iterations the distances of the three differ by a factor of %.2g; which "
                         "one is closest changes with the limit",
                         telling, worst / best));
+
     bool to_the_end = last->broke && last->end - last->last_spike < 1.0;
     ss_paper_reproduces(report, "keep last: last spike", "s", "spikes past 7 s", last->last_spike,
                         last->spikes > 10 && (last->last_spike > 7.0 || to_the_end),
@@ -246,6 +252,8 @@ static void judge(study *s)
                         ss_paper_format(report,
                                         "with %d iterations a few more follow: the reference needs up to %d",
                                         telling, s->reference.most_iterations));
+
+    // The rest needs the whole sweep.
     if (s->limit_count < 3) return;
     double harmless = 0.0, near = 0.0;
     for (int k = 1; k < KEEPS; k++) {
@@ -272,6 +280,7 @@ static bool run(ss_paper_report *report, ss_error *err)
     if (!drive(report, "iterations=100000", "keep=answer", "reference",
                "Reference: block pivoting without a limit", steps, &s.reference, err))
         return false;
+
     for (int i = 0; i < s.limit_count; i++) {
         for (int k = 0; k < KEEPS; k++) {
             track t;

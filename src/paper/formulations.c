@@ -72,6 +72,7 @@ static bool compare_corner(ss_paper_report *report, ss_error *err)
           "onto the top: published mLCP", "onto the top: top face alone"},
          {0.87381, 0.72429},
          0.43924}};
+
     const double digits = 5e-6; // of the reference values
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         double st[2], ap[2], peg[2], mlcp[2], top[2];
@@ -83,6 +84,7 @@ static bool compare_corner(ss_paper_report *report, ss_error *err)
                     solve(frame, "stewart-trinkle", NULL, "off", top, err);
         ss_frame_destroy(frame);
         if (!good) return false;
+
         for (int k = 0; k < 2; k++) {
             ss_paper_reproduces(report, cases[i].name[k], "N s", "a wrong impulse", st[k],
                                 fabs(st[k] - cases[i].st[k]) < digits, "both half-spaces must hold");
@@ -90,6 +92,7 @@ static bool compare_corner(ss_paper_report *report, ss_error *err)
                                 fabs(ap[k] - (k ? 1.16179 : 1.93631)) < digits,
                                 "both must not be approached");
         }
+
         bool passes = cases[i].peg == 0.0;
         ss_paper_reproduces(report, cases[i].name[4], "N s", passes ? "no impulse" : "lands on the top",
                             peg[0] + peg[1], fabs(peg[0] - cases[i].peg) < digits && peg[1] == 0.0, NULL);
@@ -116,6 +119,7 @@ static bool compare_tiles(ss_paper_report *report, ss_error *err)
         {"tiles, Anitescu-Potra, one manifold per pair",
          {.peg = SS_PEG_OFF, .formulation = "anitescu-potra"}},
     };
+
     for (size_t i = 0; i < sizeof runs / sizeof runs[0]; i++) {
         ss_peg_run run = runs[i].run;
         ss_peg_outcome out;
@@ -127,6 +131,7 @@ static bool compare_tiles(ss_paper_report *report, ss_error *err)
         run.h = 0.01;
         run.time = 1.0;
         if (!ss_peg_run_scene(report, &run, &out, err)) return false;
+
         double lost = 2.0 - 0.1 * 9.81 * 1.0 - out.speed;
         if (run.peg == SS_PEG_SELECT)
             ss_paper_claim(report, runs[i].name, "m/s", lost, fabs(lost) < 1e-10, NULL);
@@ -182,6 +187,7 @@ static bool compare_tolerances(ss_paper_report *report, ss_error *err)
     static const double margins[MARGINS] = {0.1, 0.01, 1e-3};
     static const char *const limits[MARGINS] = {"contact_margin=0.1", "contact_margin=0.01",
                                                 "contact_margin=1e-3"};
+
     ss_paper_table *table = ss_paper_add_table(
         report, "tolerances", "Scene, formulation and contact tolerance",
         "Is the outcome right? The tolerance is the distance up to which contacts are generated, and "
@@ -189,6 +195,7 @@ static bool compare_tolerances(ss_paper_report *report, ss_error *err)
         "limit for keeping them. In brackets: impulses in all (N s).",
         "scene|formulation|0.1 m|0.01 m|0.001 m");
     int right[WAYS] = {0}, tried[WAYS] = {0};
+
     const int count = report->quick ? 3 : CASES;
     for (int c = 0; c < count; c++) {
         for (int w = 0; w < WAYS; w++) {
@@ -217,6 +224,7 @@ static bool compare_tolerances(ss_paper_report *report, ss_error *err)
             }
         }
     }
+
     for (int w = 0; w < WAYS; w++) {
         const char *name = ss_paper_format(report, "right outcomes, of %d: %s", tried[w], ways[w].name);
         if (w == 0)

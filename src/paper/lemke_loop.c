@@ -71,6 +71,7 @@ static void judge(ss_paper_report *report, const outcome *of, int frames)
     ss_paper_table *table = ss_paper_add_table(
         report, "frames", "Every frame, 8 sides", "What the two programs below print, and more.",
         "frame|contacts|unknowns|pivots|energy (J)|alignment|creep (m/s)|penetration (m)");
+
     for (int f = 0; f < frames; f++) {
         const outcome *o = &of[f];
         ss_paper_cell(table, "mbs_frame%06d", f + 1);
@@ -89,6 +90,7 @@ static void judge(ss_paper_report *report, const outcome *of, int frames)
             energy[k] += o->energy[k];
         }
     }
+
     ss_paper_reproduces(report, "problems that Lemke's method solves", "1",
                         "the loop of Sec. 4 runs over a file", (double)solved / (SIDES * frames),
                         solved == SIDES * frames,
@@ -101,12 +103,14 @@ static void judge(ss_paper_report *report, const outcome *of, int frames)
         report, "energy error against the cone: 32 sides over 4 sides", "1", energy[3] / energy[0],
         energy[3] < energy[0],
         "a slip near a corner of the polygon gains nothing until the corners are closer than it is");
+
     ss_figure *figure =
         ss_paper_figure(report, "pivots", "Pivots against contacts, 8 sides", "One point for each frame.");
     figure->panel = true;
     figure->x.label = "contacts";
     figure->y.label = "pivots";
     ss_figure_points(figure, NULL, frames, contacts, pivots);
+
     ss_figure *finer = ss_paper_figure(report, "sides", "Energy error against the cone",
                                        "Sum over all frames, judged by Coulomb's law on cones.");
     finer->panel = true;

@@ -21,10 +21,12 @@ static bool judge(ss_paper_report *report, const ss_census *census, ss_error *er
     for (int m = 0; m < METHODS; m++) {
         if (!ss_census_total(census, m, &sums[m], err)) return false;
     }
+
     double stagnation = sums[0].relative_energy / sums[LONGER].relative_energy;
     ss_paper_reproduces(report, "pgs: error at 200 iterations over that at 400", "1", "stagnated", stagnation,
                         stagnation < 10.0,
                         "median relative energy error; twice the work gains less than one digit");
+
     for (int m = 0; m < PUBLISHED; m++) {
         ss_paper_reproduces(
             report, ss_paper_format(report, "%s: contacts that slide in a bad direction", methods[m].name),
@@ -37,12 +39,14 @@ static bool judge(ss_paper_report *report, const ss_census *census, ss_error *er
                         ss_paper_format(report, "friction that drives the motion, in %d of %d frames",
                                         sums[m].frames_with_negative, census->frame_count));
     }
+
     ss_paper_claim(report, "auto: contacts that slide in a bad direction", "%", 100.0 * sums[OURS].bad,
                    sums[OURS].bad == 0.0, "in all frames");
     ss_paper_claim(report, "auto: contacts with negative friction", "%", 100.0 * sums[OURS].negative,
                    sums[OURS].negative == 0.0, "in all frames");
     ss_paper_claim(report, "auto: creep of contacts that stick", "m/s", sums[OURS].creep,
                    sums[OURS].creep < 1e-6, "median; gravity gives 0.098 m/s in one step");
+
     double least = INFINITY;
     for (int m = 0; m < PUBLISHED; m++) least = fmin(least, sums[m].creep);
     ss_paper_claim(report, "creep: least of the four over ours", "1", least / sums[OURS].creep,
@@ -71,17 +75,20 @@ static bool run(ss_paper_report *report, ss_error *err)
         "ours. Bars count the contacts that carry: sliding in a bad direction (black), sliding well "
         "(light red), sticking (dark red). Lines: alignment (red), creep of sticking contacts (pale "
         "blue), cone violation (black, dashed), all 2-norms over the contacts of a frame.");
+
     ss_scene_run run;
     ss_census census = {0};
     bool good =
         ss_scene_run_open(&run, report, "log-pile", report->quick ? small : pile, settings, err) &&
         ss_scene_run_record(&run, "frames", "Log pile, with the answers of five methods", every, err) &&
         ss_census_open(&census, report, methods, METHODS, frames, err);
+
     for (int n = 0; good && n < steps && !run.broke; n++) {
         good = ss_scene_run_step(&run, err);
         if (good && n % every == 0) good = ss_census_take(&census, &run, err);
         if (n % 20 == 0) ss_paper_progress(report, "frames", n, steps);
     }
+
     for (int m = 0; good && m <= OURS; m++) ss_census_panel(&census, m, methods[m].store);
     good = good &&
            ss_census_table(

@@ -124,17 +124,20 @@ static bool run(ss_paper_report *report, ss_error *err)
         "until De Saxcé's natural map, the global error, is below 1e-5 of the right-hand side. The "
         "figure shows what is in it: penetration (blue), deviation of the dissipation from what "
         "Coulomb's law demands (green), tangential velocity of contacts that should stick (turquoise).");
+
     ss_scene_run run;
     ss_census census = {0};
     bool good =
         ss_scene_run_open(&run, report, "log-pile", NULL, settings, err) &&
         ss_scene_run_record(&run, "frames", "Log pile, with the answers of prox and auto", every, err) &&
         ss_census_open(&census, report, methods, METHODS, steps / every + 1, err);
+
     for (int n = 0; good && n < steps && !run.broke; n++) {
         good = ss_scene_run_step(&run, err);
         if (good && n % every == 0) good = ss_census_take(&census, &run, err);
         if (n % 20 == 0) ss_paper_progress(report, "frames", n, steps);
     }
+
     if (good) {
         draw(report, &census, PROX, "prox",
              "The plot of the paper: one number of 1e-5 stands for all of these.");

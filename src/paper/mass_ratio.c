@@ -92,6 +92,7 @@ static bool watch_sweeps(ss_paper_report *report, ss_error *err)
         "Iterations until each measure is below 1e-6 J, and the true energy of the error when the diagonal "
         "says so.",
         "mass ratio|by the diagonal|by exact masses|truly|true energy when the diagonal stops (J)");
+
     for (int k = 0; k < 3; k++) {
         ss_frame *frame = column(2, heavies[k], err);
         const int count = report->quick ? MOST_POINTS / 2 : MOST_POINTS;
@@ -107,6 +108,7 @@ static bool watch_sweeps(ss_paper_report *report, ss_error *err)
         }
         ss_frame_destroy(frame);
         if (!good) return false;
+
         double left = stop[0] >= 0 ? y[2][stop[0]] : NAN;
         ss_paper_cell(table, "%g", heavies[k]);
         for (int m = 0; m < 3; m++) {
@@ -120,6 +122,7 @@ static bool watch_sweeps(ss_paper_report *report, ss_error *err)
             ss_paper_claim(report, "PGS, mass ratio 1000: true energy over limit where the diagonal stops",
                            "1", left / limit, left > 300.0 * limit,
                            "a stop rule of 1 uJ leaves hundreds of them");
+
         ss_figure *figure = ss_paper_figure(report, ss_paper_format(report, "pgs-%g", heavies[k]),
                                             ss_paper_format(report, "PGS, mass ratio %g", heavies[k]),
                                             "Energy error by the diagonal, by exact masses, and truly.");
@@ -145,6 +148,7 @@ static bool run(ss_paper_report *report, ss_error *err)
         "what the "
         "wrong motion truly has.",
         "mass ratio|wrong row|diagonal (J)|exact (J)|true (J)|true over diagonal|1 + ratio");
+
     ss_frame *frames[DECADES] = {NULL};
     bool good = true;
     for (int k = 0; good && k < DECADES; k++) {
@@ -169,10 +173,12 @@ static bool run(ss_paper_report *report, ss_error *err)
             ss_paper_cell(table, "%.6g", 1.0 + ratio[k]);
         }
     }
+
     good = good &&
            ss_paper_frames(report, "columns", "The columns, mass ratios 0.1 to 1e5", frames, DECADES, err);
     for (int k = 0; k < DECADES; k++) ss_frame_destroy(frames[k]);
     if (!good) return false;
+
     // the reference is a difference of impulses of M g h, rounded: 1e-16 M g h against M w
     ss_paper_claim(report, "true energy over diagonal energy error, against 1 + M/m", "1", worst_diagonal,
                    worst_diagonal < 1e-6,
@@ -181,6 +187,7 @@ static bool run(ss_paper_report *report, ss_error *err)
                    worst_exact < 1e-6, "largest, the same cases");
     ss_paper_claim(report, "diagonal energy error over true energy at a mass ratio of 1000", "1", low[0][4],
                    fabs(low[0][4] * 1001.0 - 1.0) < 1e-6, "1 / 1001: a thousandth of what is wrong is seen");
+
     ss_figure *figure = ss_paper_figure(
         report, "ratio", "Measured energy over true energy",
         "One row wrong, all else right. The diagonal sees 1 / (1 + M/m) of it, whichever row it is.");
@@ -190,6 +197,7 @@ static bool run(ss_paper_report *report, ss_error *err)
     ss_figure_points(figure, "diagonal, heavy on light", DECADES, ratio, low[1]);
     ss_figure_points(figure, "exact effective mass", DECADES, ratio, right[0]);
     ss_figure_line(figure, "1 / (1 + ratio)", DECADES, ratio, theory)->dashed = true;
+
     ss_paper_text(
         report,
         "Light mass m on the ground, heavy mass M on it: A = [1/m, -1/m; -1/m, 1/m + 1/M], and its inverse "

@@ -35,6 +35,7 @@ static bool sweep(ss_paper_report *report, ss_grasp grasp, double *ours_shortest
     static const double all[] = {10.0, 100.0, 1e3, 1e4, 1e5, 1e6}, few[] = {1e2, 1e4};
     const double *ratios = report->quick ? few : all;
     int count = report->quick ? 2 : 6;
+
     ss_figure *figure = ss_paper_figure(
         report, "ratios", "Hold time against the ratio of masses",
         "Arm over finger link. The goblet, its weight and the forces of the fingers are the same.");
@@ -45,6 +46,7 @@ static bool sweep(ss_paper_report *report, ss_grasp grasp, double *ours_shortest
                         "While the hand is at rest; no point where the goblet was lost before.");
     creep->x.label = "mass of the arm over that of a finger link", creep->x.log = true;
     creep->y.label = "creep, um/s", creep->y.log = true;
+
     *ours_shortest = INFINITY, *weak_largest = 0.0;
     for (size_t m = 0; m < sizeof swept / sizeof swept[0]; m++) {
         if (report->quick && !swept[m].quick) continue;

@@ -137,6 +137,7 @@ static void sweep(table *t)
     static const double eps[] = {0.5, 0.1, 1e-2, 1e-3, 1e-4}, h[] = {0.02, 0.01, 0.005, 0.001};
     int passed = 0, stopped = 0, st_stopped = 0, st_wrong = 0, tried = 0;
     const int margins = t->report->quick ? 2 : 5, steps = t->report->quick ? 2 : 4; // the small h is slow
+
     for (int i = 0; i < margins; i++) {
         for (int k = 0; k < steps; k++) {
             ss_paper_progress(t->report, "drop", tried++, margins * steps);
@@ -145,6 +146,7 @@ static void sweep(table *t)
             passed += out.impulse == 0.0 && fabs(out.z - free_fall(h[k])) < 1e-9;
             out = drop(t, large, "peg", run);
             stopped += fabs(out.z - 1.000005) < 1e-6;
+
             if (t->report->quick || h[k] < 0.005 || eps[i] != 0.1)
                 continue; // contradictory rows are slow to solve
             run.peg = SS_PEG_ALL;
@@ -154,6 +156,7 @@ static void sweep(table *t)
             st_wrong += out.broke || fabs(out.z - 1.000005) > 1e-3;
         }
     }
+
     ss_paper_claim(t->report,
                    ss_paper_format(t->report, "PEG: small peg passes without an impulse, of %d", tried), "1",
                    passed, passed == tried, "every margin and step of the table");
@@ -165,6 +168,7 @@ static void sweep(table *t)
         ss_paper_number(t->report, "Stewart-Trinkle, all near faces: large peg lost, of 3", "1", NULL,
                         st_wrong, "the sides of the hole contradict each other");
     }
+
     int right = 0;
     for (int e = 2; e <= 7; e++) {
         for (int k = 0; k < 2; k++) {

@@ -31,9 +31,11 @@ static bool run_rod(ss_paper_report *report, const char *joints, const char *ste
         *columns[i] = ss_arena_take(report->arena, (size_t)steps, sizeof **columns[i], "a swing");
         good = good && *columns[i];
     }
+
     good = good || ss_fail(err, SS_ERROR_RESOURCES, "out of memory");
     good = ss_scene_run_open(&run, report, "hanging-rod", NULL, settings, good ? err : NULL) && good;
     good = good && (!record || ss_scene_run_record(&run, record, title, 2, err));
+
     double first = NAN, last = NAN;
     int passages = 0;
     for (int n = 0; good && n < steps && !run.broke; n++) {
@@ -47,6 +49,7 @@ static bool run_rod(ss_paper_report *report, const char *joints, const char *ste
         to->position_most = fmax(to->position_most, to->position[n]);
         to->velocity_most = fmax(to->velocity_most, to->velocity[n]);
         to->count = n + 1;
+
         if (t <= 2.5) to->first_amplitude = fmax(to->first_amplitude, fabs(angle));
         if (t >= steps * h - 2.5) to->last_amplitude = fmax(to->last_amplitude, fabs(angle));
         // upwards through the vertical, the moment by a straight line between two steps
@@ -60,6 +63,7 @@ static bool run_rod(ss_paper_report *report, const char *joints, const char *ste
         }
         if (n % 500 == 0) ss_paper_progress(report, title, n, steps);
     }
+
     to->period = (last - first) / passages;
     to->broke = run.broke;
     return ss_scene_run_close(&run, good ? err : NULL) && good;
@@ -115,11 +119,14 @@ static bool run(ss_paper_report *report, ss_error *err)
     for (int i = 0; i < 3; i++) {
         if (!run_rod(report, kinds[i][0], "dt=0.01", NULL, kinds[i][1], steps, &other[i], err)) return false;
     }
+
     double minute = steps * h, exact = exact_period(amplitude * 3.14159265358979323846 / 180.0);
     ss_paper_reproduces(report, "without correction: position error at the end", "m", "errors drift",
                         without.position[steps - 1],
                         without.position[steps - 1] > 0.3 * minute * without.position[99],
                         "grows with time: more than 0.3 times the seconds times that after 1 s");
+
+    // A velocity error that accumulated would be larger in the last 2.5 s than in the first.
     double first = 0.0, last = 0.0;
     for (int i = 0; i < 250; i++) {
         first = fmax(first, without.velocity[i]);
@@ -130,15 +137,18 @@ static bool run(ss_paper_report *report, ss_error *err)
         last / first, last < 1.2 * first && fabs(without.velocity_most / fine.velocity_most - 2.0) < 0.2,
         "each step solves the velocity equation of the joint again, with the lever arm of its beginning: "
         "the error is that of one step, in proportion to h (see below), and does not accumulate");
+
     ss_paper_claim(report, "without correction: velocity error, h = 0.01 s over h = 0.005 s", "1",
                    without.velocity_most / fine.velocity_most,
                    fabs(without.velocity_most / fine.velocity_most - 2.0) < 0.2, "first order in h");
+
     ss_paper_reproduces(report, "with correction: largest position error", "m", "bounded by 1e-5",
                         with.position_most, with.position_most <= printed_bound,
                         ss_paper_format(report, "for %g s", minute));
     ss_paper_reproduces(report, "with correction: largest velocity error", "m/s", "bounded by 1e-5",
                         with.velocity_most, with.velocity_most <= printed_bound,
                         ss_paper_format(report, "for %g s", minute));
+
     double early = with.early_period / without.early_period - 1.0;
     // the uncorrected swing has lost a tenth of its amplitude by then, which is worth half a per cent
     ss_paper_reproduces(report, "period with over without correction, less 1", "1", "same period", early,
@@ -154,6 +164,7 @@ static bool run(ss_paper_report *report, ss_error *err)
                    1.0 - without.last_amplitude / without.first_amplitude,
                    without.last_amplitude < without.first_amplitude,
                    "the joint gives way outwards in every swing, and the rod swings faster for it");
+
     draw(report, &without, &with, false);
     draw(report, &without, &with, true);
     ss_paper_table *table = ss_paper_add_table(
@@ -162,6 +173,7 @@ static bool run(ss_paper_report *report, ss_error *err)
         "Exact period: 1.18856 s.",
         "correction|position error (m)|velocity error (m/s)|period (s)|amplitude at first (rad)|amplitude "
         "at last (rad)");
+
     const swing *rows[5] = {&without, &with, &other[0], &other[1], &other[2]};
     const char *words[5] = {"none", "impulses", kinds[0][1], kinds[1][1], kinds[2][1]};
     for (int i = 0; i < 5; i++) {

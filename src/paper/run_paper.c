@@ -125,6 +125,7 @@ static void put_parts(ss_text *html, const ss_paper_report *report)
         bool panel = part->kind == SS_PART_FIGURE && part->figure->panel;
         if (panel != panels) ss_text_append(html, panel ? "<div class=\"panels\">\n" : "</div>\n");
         panels = panel;
+
         switch (part->kind) {
         case SS_PART_TEXT:
             element(html, "p", " class=\"prose\"", part->text);
@@ -167,6 +168,7 @@ static void put_parts(ss_text *html, const ss_paper_report *report)
             break;
         }
     }
+
     if (panels) ss_text_append(html, "</div>\n");
     ss_text_append(html, "</section>\n");
 }
@@ -189,6 +191,7 @@ static void put_page(ss_text *html, const ss_paper_report *report)
     count_verdicts(html, report);
     ss_text_append(html, "</p>\n");
     element(html, "p", " class=\"prose\"", paper->about);
+
     ss_text_append(html, "<dl class=\"provenance\"><div>");
     element(html, "dt", "", "from"), element(html, "dd", "", paper->reference);
     ss_text_appendf(html, "</div><div><dt>size</dt><dd>%s</dd></div><div><dt>took</dt><dd>",
@@ -380,6 +383,8 @@ static void put_study(ss_text *html, const ss_paper *paper, const ss_paper_repor
     ss_text_append(html, "</code> · ");
     ss_text_append_escaped(html, paper->reference);
     ss_text_append(html, "</span>");
+
+    // What differs or fails is named here.
     for (int i = 0; report && i < report->value_count; i++) {
         const ss_paper_value *value = &report->values[i];
         if (value->verdict != SS_VERDICT_DIFFERS && value->verdict != SS_VERDICT_FAILS) continue;
@@ -391,6 +396,7 @@ static void put_study(ss_text *html, const ss_paper *paper, const ss_paper_repor
         if (value->note) ss_text_append(html, ": "), ss_text_append_escaped(html, value->note);
         ss_text_append(html, "</span>");
     }
+
     ss_text_append(html, "</th><td>");
     if (report) {
         count_verdicts(html, report);
@@ -416,6 +422,7 @@ bool ss_paper_write_index(const char *directory, bool quick, ss_paper_report *co
         for (int v = 0; reports[studies] && v < SS_VERDICT_COUNT; v++)
             total[v] += ss_paper_count(reports[studies], (ss_verdict)v);
     }
+
     put_masthead(&html, "stickslip paper all", "Published experiments, run again");
     ss_text_append(&html, "<p class=\"answer\">");
     for (int v = 0; v < SS_VERDICT_COUNT; v++) {
@@ -436,6 +443,7 @@ bool ss_paper_write_index(const char *directory, bool quick, ss_paper_report *co
         "experiment.</p></header>\n<section class=\"part\"><table class=\"wide\"><thead><tr>"
         "<th>study</th><th>verdicts</th><th class=\"n\">took</th></tr></thead><tbody>\n",
         studies, quick ? " at reduced size (--quick)" : "");
+
     for (int i = 0; ss_papers[i]; i++) put_study(&html, ss_papers[i], reports[i], messages[i]);
     ss_text_append(&html, "</tbody></table></section>\n");
     ss_text_appendf(&path, "%s/index.html", directory);

@@ -71,6 +71,7 @@ static bool measure(cell cells[SOLVERS][CLASSES], ss_paper_report *report, const
                 ss_session_destroy(session);
                 return false;
             }
+
             at->tried++;
             double error = result->run.gauge[SS_GAUGE_RELATIVE_ENERGY];
             if (result->refusal) {
@@ -99,6 +100,7 @@ static bool take_frames(ss_paper_report *report, ss_frame *frames[PLACES], int *
     if (report->directory && !writer) return false;
     ss_paper_table *table = ss_paper_add_table(report, "scenes", "The frames", "Each is one step of a scene.",
                                                "scene|step|bodies|contacts|joint rows");
+
     bool good = true;
     for (int p = 0; good && p < PLACES; p++) {
         if (report->quick && !places[p].quick) continue;
@@ -106,6 +108,7 @@ static bool take_frames(ss_paper_report *report, ss_frame *frames[PLACES], int *
         const char *parameters[] = {places[p].parameter, NULL};
         good = ss_scene_run_open(&run, report, places[p].scene, parameters, NULL, err);
         for (int n = 0; good && n < places[p].step; n++) good = ss_scene_run_step(&run, err);
+
         ss_frame *frame = good ? ss_frame_copy(ss_sim_frame(run.sim), err) : NULL;
         good = frame != NULL;
         if (good) frames[(*count)++] = frame;
@@ -125,6 +128,7 @@ static bool take_frames(ss_paper_report *report, ss_frame *frames[PLACES], int *
         }
         good = ss_scene_run_close(&run, good ? err : NULL) && good;
     }
+
     if (!writer) return good;
     if (!good) {
         ss_writer_discard(writer);
@@ -186,6 +190,7 @@ static bool run(ss_paper_report *report, ss_error *err)
         ss_frame_destroy(frames[f]);
     }
     if (!good) return false;
+
     judge(report, cells);
     ss_paper_table *table = ss_paper_add_table(
         report, "applicability", "Table 1, measured",
@@ -193,6 +198,7 @@ static bool run(ss_paper_report *report, ss_error *err)
         "them, and the mean "
         "time of a solve on this machine; or why not.",
         "solver|LCP, no friction|LCP, friction polygon|mLCP, joints and friction boxes|NCP, friction cones");
+
     for (int s = 0; s < SOLVERS; s++) {
         ss_paper_cell(table, "%s", solvers[s].name);
         for (int c = 0; c < CLASSES; c++) {

@@ -46,6 +46,7 @@ static bool sample(method *m, const ss_frame *frame, ss_assembly *assembly, ss_e
             if (*steps > MOST_ITERATIONS && curve[k] <= target) *steps = k;
         }
         m->solved += *steps <= MOST_ITERATIONS;
+
         // superlinear: the step that reaches the target gains more decades than the one before, or two at
         // once
         if (*steps >= 2 && *steps <= MOST_ITERATIONS) {

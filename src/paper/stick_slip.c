@@ -72,6 +72,7 @@ static bool study_tilt(ss_paper_report *report, ss_error *err)
     const int shown = report->quick ? 0 : 1; // which mu is drawn
     tilting *now = ss_allocate(1, sizeof *now);
     if (!now) return ss_fail(err, SS_ERROR_RESOURCES, "out of memory");
+
     ss_figure *figure = ss_paper_figure(
         report, "tilt-way", ss_paper_format(report, "Way down the plane, mu = %g", values[shown]),
         "Up to atan mu the block sticks: what it moves is the error of the solver. Beyond, it slides.");
@@ -83,6 +84,7 @@ static bool study_tilt(ss_paper_report *report, ss_error *err)
         "that way; "
         "and how far it had moved half a degree before it may.",
         "solver|mu|slips at (deg)|less atan mu (deg)|expected (deg)|moved before (m)");
+
     bool good = true;
     double worst = 0.0, most = 0.0, weak = NAN;
     for (int w = 0; good && w < 3; w++) {
@@ -97,6 +99,7 @@ static bool study_tilt(ss_paper_report *report, ss_error *err)
             if (w == 2 && k == shown) weak = (now->angle - coulomb) / coulomb;
             if (k == shown)
                 ss_figure_line(figure, ways[w].name, now->count, now->angles, now->along)->tint = w;
+
             ss_paper_cell(table, "%s", ways[w].name);
             ss_paper_cell(table, "%g", values[k]);
             ss_paper_cell(table, "%.3f", now->angle);
@@ -105,6 +108,7 @@ static bool study_tilt(ss_paper_report *report, ss_error *err)
             ss_paper_cell(table, "%.2g", now->moved);
         }
     }
+
     ss_release(now);
     // a step is 0.02 degrees, and the way of the first step beyond atan mu depends on where it begins
     ss_paper_claim(report, "tilting plane: slips at atan mu, error", "deg", worst, worst <= 0.02,
@@ -146,6 +150,7 @@ static bool study_isotropy(ss_paper_report *report, ss_error *err)
     const int pucks = report->quick ? 16 : MOST_PUCKS;
     const char *parameters[] = {ss_paper_format(report, "count=%d", pucks), NULL};
     const double expected = slide_length(1.0, 0.3, 0.01);
+
     double least[5], most[5], direction[MOST_PUCKS + 1], gone[MOST_PUCKS + 1];
     ss_figure *figure = ss_paper_figure(
         report, "rose", ss_paper_format(report, "How far pucks slide in %d directions", pucks),
@@ -156,6 +161,7 @@ static bool study_isotropy(ss_paper_report *report, ss_error *err)
         ss_paper_add_table(report, "rose-spread", "Sliding distance over all directions",
                            "Relative to the exact one of the time-stepping scheme, 0.1647 m.",
                            "friction|shortest|longest|sideways (m)");
+
     bool good = true;
     for (int w = 0; good && w < 5; w++) {
         ss_scene_run run;
@@ -165,6 +171,7 @@ static bool study_isotropy(ss_paper_report *report, ss_error *err)
         for (int n = 0; good && n < 50 && !run.broke; n++) good = ss_scene_run_step(&run, err);
         least[w] = INFINITY;
         most[w] = 0.0;
+
         double sideways = good ? ss_scene_run_figure(&run, "sideways") : NAN;
         for (int k = 0; good && k <= pucks; k++) {
             const ss_body *puck = ss_world_body(run.world, k % pucks);
@@ -176,6 +183,7 @@ static bool study_isotropy(ss_paper_report *report, ss_error *err)
             least[w] = fmin(least[w], gone[k]);
             most[w] = fmax(most[w], gone[k]);
         }
+
         good = ss_scene_run_close(&run, good ? err : NULL) && good;
         if (!good) break;
         ss_figure_line(figure, ways[w].name, pucks + 1, direction, gone);
@@ -184,6 +192,7 @@ static bool study_isotropy(ss_paper_report *report, ss_error *err)
         ss_paper_cell(table, "%.4f", most[w]);
         ss_paper_cell(table, "%.2g", sideways);
     }
+
     if (!good) return false;
     double spread = fmax(fabs(most[0] - 1.0), fabs(least[0] - 1.0));
     ss_paper_claim(report, "isotropy, cone: distance, worst error", "1", spread, spread < 1e-6,
@@ -213,17 +222,20 @@ static bool study_belt(ss_paper_report *report, ss_error *err)
     if (!time || !stretch) return ss_fail(err, SS_ERROR_RESOURCES, "out of memory");
     bool good = ss_scene_run_open(&run, report, "belt", NULL, settings, err) &&
                 ss_scene_run_record(&run, "belt", "A block on a belt, held by a spring", 10, err);
+
     for (int n = 0; good && n < steps && !run.broke; n++) {
         good = ss_scene_run_step(&run, err);
         time[n] = ss_sim_time(run.sim);
         stretch[n] = ss_scene_run_figure(&run, "stretch");
     }
+
     double at[5] = {0};
     static const char *const figures[5] = {"slip_stretch", "expected_stretch", "period", "expected_period",
                                            NULL};
     for (int i = 0; good && figures[i]; i++) at[i] = ss_scene_run_figure(&run, figures[i]);
     good = ss_scene_run_close(&run, good ? err : NULL) && good;
     if (!good) return false;
+
     ss_figure *figure =
         ss_paper_figure(report, "belt-stretch", "A block on a belt, held by a spring",
                         "Carried along by static friction, it slips back when the spring pulls harder.");
@@ -233,6 +245,7 @@ static bool study_belt(ss_paper_report *report, ss_error *err)
     const double ends[2] = {0.0, time[steps - 1]}, bound[2] = {at[1], at[1]};
     ss_plot_series *line = ss_figure_line(figure, "mu_static m g / k", 2, ends, bound);
     line->dashed = true;
+
     // one step of the belt is 0.2 mm, one step of time 2 ms
     ss_paper_claim(report, "belt: stretch at which it slips, over mu_static m g / k", "1", at[0] / at[1],
                    fabs(at[0] - at[1]) < 2.0 * 0.1 * 0.002, "within two steps of the belt");
@@ -261,6 +274,7 @@ static bool study_grasp(ss_paper_report *report, ss_error *err)
         ss_paper_add_table(report, "grasp-creep", "A block of 2 kg held between two plates",
                            "Friction holds 40 N, the block weighs 19.62 N: it must not sink at all.",
                            "solver|sunk (m)|creep (um/s)|held (s)");
+
     double creep[WAYS];
     bool good = true;
     const int steps = report->quick ? 100 : 1000;
@@ -276,6 +290,7 @@ static bool study_grasp(ss_paper_report *report, ss_error *err)
             // out of the plates when it has sunk by its own height
             held += good && ss_scene_run_figure(&run, "sunk") < 0.1;
         }
+
         double sunk = good ? ss_scene_run_figure(&run, "sunk") : NAN;
         creep[w] = good ? ss_scene_run_figure(&run, "creep") : NAN;
         good = ss_scene_run_close(&run, good ? err : NULL) && good;
@@ -284,6 +299,7 @@ static bool study_grasp(ss_paper_report *report, ss_error *err)
         ss_paper_cell(table, "%.3g", 1e6 * creep[w]);
         ss_paper_cell(table, held == steps ? "%.2f, to the end" : "%.2f", 0.01 * held);
     }
+
     ss_paper_claim(report, "grasped block: creep", "um/s", 1e6 * creep[0], fabs(creep[0]) < 1e-8,
                    "auto to 1e-10; less than 0.01 um/s");
     ss_paper_claim(report, "grasped block: creep by PGS, 5 iterations, no warm start", "um/s",

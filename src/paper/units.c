@@ -55,6 +55,8 @@ static ss_frame *in_other_units(const ss_frame *frame, double length, double mas
             to->bodies.force[b][3 + k] *= mass * length * length;
         }
     }
+
+    // A row's speed is in m/s or rad/s, and its force in N or N m.
     for (int r = 0; r < to->constraints.row_count; r++) {
         double *jacobian = to->constraints.jacobian[r];
         bool angular = is_angular(jacobian);
@@ -65,6 +67,7 @@ static ss_frame *in_other_units(const ss_frame *frame, double length, double mas
         for (int k = 0; k < 2; k++) to->constraints.bounds[r][k] *= force;
         if (to->constraints.regularization) to->constraints.regularization[r] *= speed / force;
     }
+
     for (int c = 0; c < to->contacts.count; c++) {
         for (int k = 0; k < 3; k++) {
             to->contacts.point[c][k] *= length;
@@ -216,6 +219,7 @@ static void judge(ss_paper_report *report, const tally *all)
         "residual|best by energy error|true order by Fischer-Burmeister|true order by natural residual|true "
         "order by "
         "energy error");
+
     for (int p = 0; p < PLACES; p++) {
         const tally *t = &all[p];
         categories[p] = places[p].scene;
@@ -236,9 +240,12 @@ static void judge(ss_paper_report *report, const tally *all)
                 ss_paper_cell(table, "%.3f", (double)t->truth[u][m] / t->pairs);
         }
     }
+
     ss_paper_claim(report, "energy error: pairs whose order changes", "pairs", energy, energy == 0,
                    ss_paper_format(report, "of %d, in g or mm instead of kg and m, all scenes", pairs));
     ss_paper_claim(report, "energy error: frames whose best answer changes", "frames", best, best == 0, NULL);
+
+    // The measures that mix units: masses concern contacts, lengths concern joints.
     for (int m = 0; m < 2; m++) {
         ss_paper_claim(report, ss_paper_format(report, "%s, kg to g: pairs that flip, brick-wall", names[m]),
                        "1", flips[1][m][0], flips[1][m][0] > 0.05, "impulses weigh a thousand times more");
@@ -256,10 +263,12 @@ static void judge(ss_paper_report *report, const tally *all)
             report, ss_paper_format(report, "%s, m to mm: pairs that flip, any scene with joints", names[m]),
             "1", least, least > 0.005, "the least of four: m/s grow, rad/s do not");
     }
+
     double wall[2] = {(double)all[0].truth[0][1] / all[0].pairs, (double)all[0].truth[1][1] / all[0].pairs};
     ss_paper_claim(report, "natural residual, brick-wall: true order lost from kg to g", "1",
                    wall[0] - wall[1], wall[0] - wall[1] > 0.03,
                    "share of pairs in the order of their true distance");
+
     ss_figure *figure =
         ss_paper_figure(report, "flip-share", "Pairs of answers that change their order",
                         "The natural residual in g and in mm, against m and kg. The energy error has no bar: "
@@ -271,6 +280,7 @@ static void judge(ss_paper_report *report, const tally *all)
     ss_figure_bars(figure, "natural residual, m to mm", PLACES, flips[2][1]);
     ss_figure_bars(figure, "energy error, kg to g", PLACES, flips[1][2]);
     ss_figure_bars(figure, "energy error, m to mm", PLACES, flips[2][2]);
+
     ss_paper_text(
         report,
         "Six solvers (PGS forwards and backwards, Jacobi, NNCG, APGD, ADMM) are stopped after 3, 5, 8, 13, "

@@ -79,6 +79,8 @@ static bool run_drive(ss_paper_report *report, const drive *how, const char *con
         out->joint_gap = fmax(out->joint_gap, ss_scene_run_figure(&run, "joint_gap"));
         out->seconds += last.solve;
         if (n % 50 == 0) ss_paper_progress(report, how->name, n, steps);
+
+        // A judgement at some of the steps.
         if (n % SAMPLE == 0) {
             ss_case what = {.assembly = ss_sim_assembly(run.sim),
                             .frame = ss_sim_frame(run.sim),
@@ -98,6 +100,7 @@ static bool run_drive(ss_paper_report *report, const drive *how, const char *con
         }
         if (census && n % (report->quick ? 20 : 10) == 0) good = ss_census_take(census, &run, err);
     }
+
     out->broke = run.broke;
     if (good) {
         out->load = ss_scene_run_figure(&run, "load");
@@ -154,6 +157,7 @@ static bool judge(ss_paper_report *report, const ss_census *census, const outcom
     double split_creep = split->creep / split->samples, our_creep = ours->creep / ours->samples;
     ss_census_sum pgs, best;
     if (!ss_census_total(census, PGS, &pgs, err) || !ss_census_total(census, BEST, &best, err)) return false;
+
     ss_paper_reproduces(report, "split: steps with negative friction while it digs", "%",
                         "negative friction throughout", 100.0 * split->digging_negative / split->digging,
                         5 * split->digging_negative > split->digging, "of every fifth step from 2.8 s on");
@@ -172,6 +176,7 @@ static bool judge(ss_paper_report *report, const ss_census *census, const outcom
         weak->joint_gap > 10.0 * ours->joint_gap,
         "the machine stays in one piece, because every step starts from the impulses of the last; its "
         "pins open");
+
     ss_paper_claim(report, "auto: steps that miss the rule", "1", ours->missed, ours->missed == 0,
                    ss_paper_format(report, "of %d, rule 1e-6", ours->steps));
     ss_paper_claim(report, "auto: frames solved from zero", "1", best.solved,
@@ -183,6 +188,7 @@ static bool judge(ss_paper_report *report, const ss_census *census, const outcom
                    split_creep > 100.0 * our_creep, "means of the drives");
     ss_paper_claim(report, "auto: largest joint error", "m", ours->joint_gap, ours->joint_gap < 1e-3,
                    "the lag of Baumgarte's stabilisation behind the turning arms");
+
     int broke = 0;
     const char *names = "";
     for (int d = 0; d < DRIVES; d++) {

@@ -58,6 +58,8 @@ static bool same_bodies(const ss_replay *replay, const ss_replay *other, ss_erro
     int *theirs = mine ? sorted_ids(other, &counts[1], err) : NULL;
     bool good = mine && theirs;
     while (good && i < counts[0] && i < counts[1] && mine[i] == theirs[i]) i++;
+
+    // The first id that only one has.
     if (good && (i < counts[0] || i < counts[1])) {
         bool first = i < counts[0] && (i >= counts[1] || mine[i] < theirs[i]);
         good = ss_fail(err, SS_ERROR_INPUT,
@@ -116,6 +118,7 @@ bool ss_replay_compare(ss_replay *replay, ss_replay *other, ss_error *err)
                            "%s: its frames have no rising times, by which two recordings are matched",
                            both[i]->path);
     }
+
     double begin = other->frames[0].time, end = other->frames[other->shown - 1].time;
     if (replay->frames[replay->shown - 1].time < begin || replay->frames[0].time > end)
         return ss_fail(err, SS_ERROR_INPUT, "%s lasts from %g to %g s, %s from %g to %g s: no common time",
@@ -142,6 +145,7 @@ bool ss_replay_compare(ss_replay *replay, ss_replay *other, ss_error *err)
         }
         ss_frame_destroy(frame);
     }
+
     for (int k = 0; k < 2; k++) ss_frame_destroy(near.frame[k]);
     if (good && replay->series.out_of_memory)
         return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for series");

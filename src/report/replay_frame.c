@@ -109,9 +109,11 @@ static bool spread_answer(const ss_frame *from, const ss_frame *plain, const int
         ss_release(other);
         return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for alternatives");
     }
+
     for (int c = from->contacts.count - 1; c >= 0; c--)
         if (from->subcontacts.contact_group[c] >= 0) first[from->subcontacts.contact_group[c]] = c;
     ss_peg_gather(old, origin, made);
+
     for (int i = 0; i < made->contacts; i++) {
         int c = origin[i], r = c - from->contacts.count;
         int group = r < 0 ? from->subcontacts.contact_group[c] : from->subcontacts.group[r];
@@ -120,6 +122,7 @@ static bool spread_answer(const ss_frame *from, const ss_frame *plain, const int
         int selected = group >= 0 && group < old->groups ? old->selection[group] : -1;
         other[i] = open && selected >= 0 && selected != (r < 0 ? 0 : from->subcontacts.alternative[r]);
     }
+
     if (answer->reports) {
         ss_release(answer->reports);
         answer->reports = reports;
@@ -257,6 +260,7 @@ void ss_replay_frame_measure(ss_replay *replay, const ss_replay_frame *shown, in
         sum += speed;
         largest = fmax(largest, speed);
     }
+
     ss_replay_series_list *list = &replay->series;
     ss_replay_series_set(list, "kinetic energy", "J", at, summary.kinetic_energy);
     if (isfinite(gravity[0]) && isfinite(gravity[1]) && isfinite(gravity[2]))

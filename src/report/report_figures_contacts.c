@@ -23,6 +23,7 @@ bool ss_report_contact_states(const ss_report_request *request, ss_report_exhibi
     if (!names || !from || !end || !row) return true;
     ss_data_add_column(&to->table, "series", SS_CELL_NUMBER);
     for (int s = 0; s < STATES; s++) ss_data_add_column(&to->table, states[s].name, SS_CELL_PERCENT);
+
     for (int k = 0; k < count; k++) {
         const ss_series *series = &request->statistics->series[shown[k]];
         const double shares[STATES] = {series->sliding_bad, series->sliding_good, series->sticking,
@@ -33,6 +34,8 @@ bool ss_report_contact_states(const ss_report_request *request, ss_report_exhibi
         ss_data_text(&to->table, series->label);
         for (int s = 0; s < STATES; s++) ss_data_number(&to->table, ss_report_known(shares[s]));
     }
+
+    // Boxes of a state begin where those of the one before end.
     for (int s = 0; s < STATES; s++) {
         for (int k = 0; k < count; k++) {
             const ss_series *series = &request->statistics->series[shown[k]];
@@ -46,6 +49,7 @@ bool ss_report_contact_states(const ss_report_request *request, ss_report_exhibi
         boxes->colour = states[s].colour;
         boxes->share = 0.7;
     }
+
     to->figure.row_names = names;
     to->figure.row_count = count;
     to->figure.x =
@@ -69,11 +73,14 @@ bool ss_report_contact_errors(const ss_report_request *request, ss_report_exhibi
     if (!shown) return false;
     for (size_t c = 0; c < sizeof columns / sizeof *columns; c++)
         ss_data_add_column(&to->table, columns[c], SS_CELL_NUMBER);
+
     for (int k = 0; k < count; k++) {
         const ss_series *series = &request->statistics->series[shown[k]];
         double total = 0.0;
         for (int i = 0; i < series->bin_count; i++) total += series->bins[i].count;
         if (!(total > 0.0)) continue;
+
+        // From its first bin to behind its last.
         int first = series->bins[0].bin, last = first;
         for (int i = 0; i < series->bin_count; i++) {
             if (series->bins[i].bin < first) first = series->bins[i].bin;
@@ -97,12 +104,14 @@ bool ss_report_contact_errors(const ss_report_request *request, ss_report_exhibi
             }
             above -= contacts;
         }
+
         ss_plot_series *line = ss_figure_line(&to->figure, series->label, points, x, y);
         ss_report_look(line, shown[k]);
         line->steps = !cumulative;
         line->marks = 7;
         to->has_drawing = true;
     }
+
     to->figure.x =
         (ss_plot_axis){.label = "energy error of a contact [J]", .log = true, .words = SS_TICK_POWER};
     to->figure.y = (ss_plot_axis){.label = cumulative ? "fraction of contacts with at least this"
@@ -295,6 +304,7 @@ bool ss_report_bpmd(const ss_report_request *request, ss_report_exhibit *to, ss_
         panel->y.label = "contacts";
         found[m] = count;
     }
+
     if (!isfinite(gap) || gap == 0.0) gap = 1.0;
     ss_figure *before = methods == 2 ? &to->below : &to->figure;
     if (methods == 2) to->figure.below = &to->below;
@@ -323,6 +333,8 @@ bool ss_report_bpmd(const ss_report_request *request, ss_report_exhibit *to, ss_
         before->below = strip;
         before = strip;
     }
+
+    // All panels share the time, and leave half a bar free on either side.
     for (ss_figure *panel = &to->figure; panel; panel = panel->below) {
         panel->x.from = first - 0.6 * gap, panel->x.to = last + 0.6 * gap;
         if (!panel->low) panel->low = methods == 2;

@@ -78,6 +78,7 @@ bool ss_report_convergence(const ss_report_request *request, ss_report_exhibit *
     if (who && !several && (one = ss_report_series_named(request, who, err)) < 0) return false;
     const int *shown = &one;
     if (several && !(shown = ss_report_shown(request, to, false, &count, err))) return false;
+
     for (size_t c = 0; c < sizeof columns / sizeof *columns; c++)
         ss_data_add_column(&to->table, columns[c], SS_CELL_NUMBER);
     if (statistics->series_count == 0) return true;
@@ -118,6 +119,8 @@ bool ss_report_convergence(const ss_report_request *request, ss_report_exhibit *
             line->marks = 6;
             to->has_drawing = true;
         }
+
+    // Only spreads need room of their own: a figure of lines alone finds its range.
     if (!lines && most > 0.0) to->figure.y.from = least / 3.0, to->figure.y.to = 1.3 * most;
     const char *name = ss_report_with_unit(to, ss_gauge_name((ss_gauge)gauge));
     to->figure.title =
@@ -176,6 +179,7 @@ bool ss_report_scaling(const ss_report_request *request, ss_report_exhibit *to, 
         for (int m = 0; m < ss_metric_count(); m++) ss_unknown_offer(&unknown, ss_metric_at(m)->name);
         return ss_unknown_fail(&unknown, err);
     }
+
     const char *name = strcmp(up, "cost") == 0      ? "cost [s]"
                        : strcmp(up, "seconds") == 0 ? "time of the whole run [s]"
                        : strcmp(up, "memory") == 0  ? "memory [B]"
@@ -184,9 +188,11 @@ bool ss_report_scaling(const ss_report_request *request, ss_report_exhibit *to, 
     double *x = ss_report_numbers(to, results->problem_count),
            *y = ss_report_numbers(to, results->problem_count);
     if (!shown) return false;
+
     const char *columns[] = {"series", "scene", "file", "place", features[feature].words, name};
     for (size_t c = 0; c < sizeof columns / sizeof *columns; c++)
         ss_data_add_column(&to->table, columns[c], SS_CELL_NUMBER);
+
     for (int k = 0; k < count && x && y; k++) {
         const ss_series *series = &request->statistics->series[shown[k]];
         int points = 0;
@@ -236,6 +242,7 @@ bool ss_report_scaling(const ss_report_request *request, ss_report_exhibit *to, 
         line->width = 1.4;
         line->marks = 2;
     }
+
     to->figure.x = (ss_plot_axis){.label = features[feature].words, .log = true};
     to->figure.y =
         (ss_plot_axis){.label = time ? strcmp(up, "cost") == 0 ? "cost" : "time of the whole run" : name,

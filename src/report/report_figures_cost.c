@@ -44,17 +44,21 @@ static bool draw_curves(const ss_report_request *request, ss_report_exhibit *to,
     ss_data_add_column(&to->table, "series", SS_CELL_NUMBER);
     ss_data_add_column(&to->table, column, SS_CELL_NUMBER);
     ss_data_add_column(&to->table, "fraction of problems", SS_CELL_NUMBER);
+
+    // All ranges first: curves end where the longest does.
     for (int k = 0; k < count; k++) {
         const ss_curve *curve = (const ss_curve *)((const char *)ss_report_score(request, shown[k]) + which);
         add_curve_rows(to, request->statistics->series[shown[k]].label, curve);
         if (curve->count > 0) least = fmin(least, curve->x[0]), most = fmax(most, curve->x[curve->count - 1]);
     }
     if (!(most > 0.0)) return true;
+
     double from = doubling ? 1.0 : least, end = doubling ? exp2(fmax(1.0, ceil(log2(most) + 0.05))) : most;
     for (int k = 0; k < count; k++) {
         const ss_curve *curve = (const ss_curve *)((const char *)ss_report_score(request, shown[k]) + which);
         add_steps(to, request->statistics->series[shown[k]].label, shown[k], curve, from, end);
     }
+
     share_axis(&to->figure.y, "fraction of all problems");
     to->figure.x.log = true;
     to->figure.x.doubling = doubling;
@@ -123,6 +127,7 @@ bool ss_report_pairwise_profile(const ss_report_request *request, ss_report_exhi
     if (!pair && (names[0] || names[1]))
         return ss_fail(err, SS_ERROR_USAGE, "pairwise-profile: expected two different methods of the best %d",
                        SS_PAIRED);
+
     int total = pair ? pair->both + pair->only_a + pair->only_b + pair->neither : 0;
     if (total == 0) return true;
     double most = 2.0;
@@ -137,6 +142,8 @@ bool ss_report_pairwise_profile(const ss_report_request *request, ss_report_exhi
         add_curve_rows(to, label, &curve[k]);
         add_steps(to, label, series[k], &curve[k], 1.0, 1.05 * most);
     }
+
+    // Where both solve: which is cheaper how often.
     int faster = 0, slower = 0;
     for (int i = 0; i < pair->both; i++) faster += pair->ratio[i]<0.0, slower += pair->ratio[i]> 0.0;
     to->figure.x = (ss_plot_axis){.label = "cost, as a multiple of the better one\xe2\x80\x99s",
@@ -171,6 +178,7 @@ bool ss_report_work_precision(const ss_report_request *request, ss_report_exhibi
     ss_data_add_column(&to->table, ss_report_words(to, "time [s], %s", over), SS_CELL_SECONDS);
     ss_data_add_column(&to->table, "solved", SS_CELL_NUMBER);
     ss_data_add_column(&to->table, "of", SS_CELL_NUMBER);
+
     for (int k = 0; k < count && x && y; k++) {
         const ss_series *series = &request->statistics->series[shown[k]];
         int points = 0;
@@ -190,6 +198,7 @@ bool ss_report_work_precision(const ss_report_request *request, ss_report_exhibi
         line->marks = points;
         to->has_drawing = true;
     }
+
     to->figure.x = (ss_plot_axis){
         .label = ss_report_measure(request, to), .log = true, .words = SS_TICK_POWER, .reversed = true};
     to->figure.y = (ss_plot_axis){.label = median ? "time until solved (median)" : "time until solved (mean)",
@@ -213,6 +222,7 @@ bool ss_report_budget_error(const ss_report_request *request, ss_report_exhibit 
     ss_data_add_column(&to->table, "budget [s]", SS_CELL_SECONDS);
     ss_data_add_column(&to->table, ss_report_words(to, "%s, %s", measure, over), SS_CELL_NUMBER);
     ss_data_add_column(&to->table, "problems with something to show", SS_CELL_NUMBER);
+
     for (int k = 0; k < count && x && y; k++) {
         const ss_series *series = &request->statistics->series[shown[k]];
         int points = 0;
@@ -230,6 +240,7 @@ bool ss_report_budget_error(const ss_report_request *request, ss_report_exhibit 
         line->marks = points;
         to->has_drawing = true;
     }
+
     to->figure.x = (ss_plot_axis){.label = "budget of time", .log = true, .words = SS_TICK_SECONDS};
     to->figure.y = (ss_plot_axis){
         .label = ss_report_words(to, "%s (%s)", measure, over), .log = true, .words = SS_TICK_POWER};

@@ -18,6 +18,7 @@ bool ss_report_overview(const ss_report_request *request, ss_report_exhibit *to,
     ss_data_add_column(&to->table, "solved", SS_CELL_NUMBER);
     ss_data_add_column(&to->table, "of", SS_CELL_NUMBER);
     ss_data_add_column(&to->table, "cost of what it solved [s]", SS_CELL_SECONDS);
+
     for (int k = 0; k < all && count < MOST && names; k++) {
         const ss_score *score = ss_report_score(request, shown[k]);
         const double row = count;
@@ -29,12 +30,14 @@ bool ss_report_overview(const ss_report_request *request, ss_report_exhibit *to,
         ss_data_number(&to->table, score->solved);
         ss_data_number(&to->table, total);
         ss_data_number(&to->table, score->cost_solved);
+
         ss_plot_series *mark = ss_figure_points(&to->figure, NULL, 1, &score->cost_solved, &row);
         ss_report_look(mark, shown[k]);
         mark->width = 4.0;
         mark->hollow = score->solved < score->common;
         to->has_drawing = true;
     }
+
     to->figure.row_names = names;
     to->figure.row_count = count;
     to->figure.x =
@@ -53,6 +56,7 @@ bool ss_report_success_rates(const ss_report_request *request, ss_report_exhibit
     if (!shown) return false;
     for (size_t c = 0; c < sizeof columns / sizeof *columns; c++)
         ss_data_add_column(&to->table, columns[c], c < 5 ? SS_CELL_NUMBER : SS_CELL_PERCENT);
+
     for (int k = 0; k < count && names; k++) {
         const ss_score *score = ss_report_score(request, shown[k]);
         const double row = k;
@@ -62,6 +66,8 @@ bool ss_report_success_rates(const ss_report_request *request, ss_report_exhibit
             score->solved, score->failed, score->refused, score->missing, ss_report_known(score->rate),
             score->low,    score->high};
         for (size_t c = 0; c < sizeof values / sizeof *values; c++) ss_data_number(&to->table, values[c]);
+
+        // The interval as a bar, the rate as a mark on it.
         if (!isfinite(score->rate)) continue;
         ss_plot_series *interval = ss_figure_boxes(&to->figure, NULL, 1, &score->low, &score->high, &row);
         ss_report_look(interval, shown[k]);
@@ -72,6 +78,7 @@ bool ss_report_success_rates(const ss_report_request *request, ss_report_exhibit
         mark->width = 4.0;
         to->has_drawing = true;
     }
+
     to->figure.row_names = names;
     to->figure.row_count = count;
     to->figure.x = (ss_plot_axis){
@@ -143,6 +150,8 @@ bool ss_report_outcomes(const ss_report_request *request, ss_report_exhibit *to,
     const int *shown = ss_report_shown(request, to, true, &count, err);
     int *problems = ss_report_take(to, (size_t)results->problem_count, sizeof *problems);
     if (!shown) return false;
+
+    // The columns: problems of the scene.
     ss_unknown unknown = ss_unknown_start("scene", scene);
     for (int p = 0; problems && p < results->problem_count; p++) {
         ss_unknown_offer(&unknown, results->problems[p].scene);
@@ -150,6 +159,7 @@ bool ss_report_outcomes(const ss_report_request *request, ss_report_exhibit *to,
             problems[width++] = p;
     }
     if (width == 0 && strcmp(scene, "all") != 0) return ss_unknown_fail(&unknown, err);
+
     size_t cells = (size_t)count * (size_t)width;
     const char **names = ss_report_take(to, (size_t)count, sizeof *names);
     uint8_t *verdict = ss_report_take(to, cells, 1);
@@ -158,6 +168,8 @@ bool ss_report_outcomes(const ss_report_request *request, ss_report_exhibit *to,
     if (!problems || !names || !verdict || !from || !end || !row) return true;
     for (size_t c = 0; c < sizeof columns / sizeof *columns; c++)
         ss_data_add_column(&to->table, columns[c], c == 6 ? SS_CELL_SECONDS : SS_CELL_NUMBER);
+
+    // What came of each run, and a row of the table for it.
     for (int k = 0; k < count; k++) {
         names[k] = request->statistics->series[shown[k]].label;
         for (int c = 0; c < width; c++) {
@@ -178,6 +190,8 @@ bool ss_report_outcomes(const ss_report_request *request, ss_report_exhibit *to,
             ss_data_text(&to->table, run->message);
         }
     }
+
+    // The cells of one verdict are one series of boxes.
     for (int v = 0; v < VERDICTS; v++) {
         int boxes = 0;
         for (size_t i = 0; i < cells; i++) {
@@ -192,6 +206,7 @@ bool ss_report_outcomes(const ss_report_request *request, ss_report_exhibit *to,
         series->hatch = verdicts[v].hatch;
         to->has_drawing = true;
     }
+
     to->figure.row_names = names;
     to->figure.row_count = count;
     to->figure.x.from = 0.0, to->figure.x.to = width;
@@ -224,6 +239,8 @@ bool ss_report_failures(const ss_report_request *request, ss_report_exhibit *to,
     if (!shown) return false;
     failure *list = ss_report_take(to, (size_t)results->run_count, sizeof *list);
     if (!list) return true;
+
+    // Runs that failed in the same way, with the same message, are one group.
     for (int r = 0; r < results->run_count; r++) {
         const ss_run_entry *run = &results->runs[r];
         int series = ss_report_series_of(request->statistics, run), found = verdict_of(request, run), g = 0;
@@ -240,6 +257,7 @@ bool ss_report_failures(const ss_report_request *request, ss_report_exhibit *to,
         }
         list[g].runs++;
     }
+
     if (groups > 1) qsort(list, (size_t)groups, sizeof *list, worst_first);
     static const char *const columns[] = {"kind", "solver", "runs", "message"};
     for (size_t c = 0; c < sizeof columns / sizeof *columns; c++)

@@ -64,6 +64,7 @@ static void show_solvers(const ss_report_request *request, ss_report_exhibit *to
     ss_data_add_column(table, "Natural map", SS_CELL_NUMBER);
     ss_data_add_column(table, "Creep [m/s]", SS_CELL_NUMBER);
     ss_data_add_column(table, "Overlap [m]", SS_CELL_NUMBER);
+
     for (int k = 0; k < count; k++) {
         const ss_series *series = &request->statistics->series[shown[k]];
         const ss_score *score = ss_report_score(request, shown[k]);
@@ -112,9 +113,11 @@ bool ss_report_solvers(const ss_report_request *request, ss_report_exhibit *to, 
         show_solvers(request, to, shown, count);
         return true;
     }
+
     for (size_t c = 0; c < sizeof columns / sizeof *columns; c++)
         ss_data_add_column(&to->table, columns[c], SS_CELL_NUMBER);
     add_metric_columns(to);
+
     for (int k = 0; k < count; k++) {
         const ss_series *series = &request->statistics->series[shown[k]];
         const ss_score *score = ss_report_score(request, shown[k]);
@@ -155,6 +158,7 @@ bool ss_report_recorded(const ss_report_request *request, ss_report_exhibit *to,
     for (size_t c = 0; c < sizeof all / sizeof *all; c++)
         ss_data_add_column(&to->table, (reading ? some : all)[c], SS_CELL_NUMBER);
     if (!reading) add_metric_columns(to);
+
     for (int i = 0; i < statistics->recorded_count; i++) {
         const ss_recorded *row = &statistics->recorded[i];
         const ss_method_entry *method = &request->results->methods[row->method];
@@ -170,6 +174,7 @@ bool ss_report_recorded(const ss_report_request *request, ss_report_exhibit *to,
             ss_data_textf(&to->table, "%s, %s", method->formulation, method->with);
             continue;
         }
+
         ss_data_text(&to->table, method->formulation);
         ss_data_text(&to->table, method->with);
         const int values[] = {row->answers, row->incomplete, row->assumed, row->tried, within};
@@ -192,6 +197,7 @@ bool ss_report_scenes(const ss_report_request *request, ss_report_exhibit *to, s
     const bool reading = request->for_readers;
     for (size_t c = 0; c < (reading ? sizeof some / sizeof *some : sizeof all / sizeof *all); c++)
         ss_data_add_column(&to->table, (reading ? some : all)[c], reading ? SS_CELL_SECONDS : SS_CELL_NUMBER);
+
     for (int i = 0; i < statistics->scene_count; i++) {
         const ss_scene_standing *scene = &statistics->scenes[i];
         const ss_scene_score *scores[2] = {&scene->best[main], &scene->first[main]};
@@ -230,6 +236,7 @@ bool ss_report_problems(const ss_report_request *request, ss_report_exhibit *to,
     const bool reading = request->for_readers;
     for (size_t c = 0; c < (reading ? sizeof some / sizeof *some : sizeof all / sizeof *all); c++)
         ss_data_add_column(&to->table, (reading ? some : all)[c], SS_CELL_NUMBER);
+
     for (int p = 0; p < results->problem_count; p++) {
         const ss_problem_entry *problem = &results->problems[p];
         int runs = 0, solved = 0;
@@ -239,6 +246,7 @@ bool ss_report_problems(const ss_report_request *request, ss_report_exhibit *to,
             runs++;
             solved += isfinite(ss_run_cost(run, &request->statistics->rule, ss_report_tolerance(request)));
         }
+
         ss_data_text(&to->table, problem->scene);
         if (reading) {
             const double values[] = {
@@ -249,6 +257,7 @@ bool ss_report_problems(const ss_report_request *request, ss_report_exhibit *to,
             ss_data_textf(&to->table, "%d/%d", solved, runs);
             continue;
         }
+
         ss_data_text(&to->table, problem->file);
         ss_data_text(&to->table, problem->format);
         ss_data_number(&to->table, problem->index);

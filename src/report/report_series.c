@@ -47,6 +47,7 @@ static void put_score(ss_json *json, const ss_score *score)
     ss_report_key_real(json, "costSolved", score->cost_solved);
     ss_report_key_real(json, "costMedian", score->cost_median);
     ss_report_key_real(json, "costMost", score->cost_most);
+
     ss_json_key(json, "versus");
     ss_json_begin_object(json);
     ss_json_member_index(json, "leader", score->versus.leader);
@@ -54,6 +55,7 @@ static void put_score(ss_json *json, const ss_score *score)
     ss_json_member_integer(json, "faster", score->versus.faster);
     ss_report_key_real(json, "factor", score->versus.factor);
     ss_json_end_object(json);
+
     ss_json_member_text(json, "why", score->why);
     ss_json_key(json, "work");
     ss_json_begin_object(json);
@@ -61,6 +63,7 @@ static void put_score(ss_json *json, const ss_score *score)
     ss_report_key_real(json, "mean", score->work.mean);
     ss_report_key_real(json, "median", score->work.median);
     ss_json_end_object(json);
+
     put_curve(json, "profile", &score->profile);
     put_curve(json, "iterations", &score->iterations);
     put_curve(json, "perUnknown", &score->per_unknown);
