@@ -134,6 +134,8 @@ static bool add_solution(job *j, const frame_at *at, ss_fclib *problem, ss_error
         note(j, at, SS_FINDING_LOSS, "solver_data", "results of other solvers, and histories");
         ss_stored_result_free(&result);
     }
+
+    // Several answers and no choice: none is stored.
     if (candidates > 1)
         note(j, at, SS_FINDING_WARNING, "solver_data",
              "several results; choose the one to store with --solver NAME");

@@ -114,6 +114,8 @@ static bool attach_hooks(ss_running *run, ss_error *err)
 {
     const char *name = run->options->collision;
     char path[4200];
+
+    // A name may be that of a plug-in that comes with the program.
     if (strcmp(name, "ours") != 0) {
         const ss_hook *hook = ss_hook_find(name);
         if (!hook && !strchr(name, '/') && find_plugin(name, path, sizeof path)) {
@@ -129,6 +131,7 @@ static bool attach_hooks(ss_running *run, ss_error *err)
         if (!ss_sim_call_hook(run->sim, hook, err)) return false;
     }
 
+    // In the order of the command line.
     const ss_option_list *names = &run->options->calls;
     for (int i = 0; i < names->count; i++) {
         const ss_hook *hook = ss_hook_find(names->items[i]), *other;
