@@ -2,6 +2,7 @@
 #define _GNU_SOURCE // dladdr
 #include "cli/run/run.h"
 
+#include "base/file.h"
 #include "base/words.h"
 
 #include <dlfcn.h>
@@ -184,9 +185,8 @@ static bool build_model(ss_running *run, const char *path, ss_error *err)
         return ss_fail_in(err, "run");
     }
 
-    const char *slash = strrchr(path, '/');
     double h = info.h > 0.0 ? info.h : time_step;
-    run->model_scene = (ss_scene){.name = slash ? slash + 1 : path,
+    run->model_scene = (ss_scene){.name = ss_path_name(path),
                                   .summary = "a model file",
                                   .description = "",
                                   .h = h,
