@@ -76,3 +76,9 @@ unsigned char *ss_file_read(const char *path, size_t most, size_t *size, ss_erro
     close(descriptor);
     return data;
 }
+
+const char *ss_path_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}

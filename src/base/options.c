@@ -126,6 +126,7 @@ static range_text describe_range(const ss_option *option)
 /* Fails with: invalid value "3" for omega: expected a number from 0 to 2 */
 static bool fail_value(const ss_option *option, const char *value, ss_error *err)
 {
+    // What would be right.
     ss_text what = {0};
     switch (option->type) {
     case SS_OPTION_BOOL:
@@ -271,6 +272,7 @@ bool ss_options_assign(const ss_option *table, void *options, const char *assign
 bool ss_options_check(const ss_option *table, const void *options, ss_error *err)
 {
     for (const ss_option *option = table; option && option->name; option++) {
+        // A struct that was filled by hand may hold anything.
         bool fits = true;
         size_t length;
         switch (option->type) {

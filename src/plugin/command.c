@@ -418,6 +418,8 @@ static ss_status greet(ss_solver_command *c, ss_run *run)
     unsigned char bytes[128];
     char program[64];
     snprintf(program, sizeof program, "stickslip %s", ss_version());
+
+    // We speak first.
     message m = {.bytes = bytes};
     begin(&m, "HELLO", WORD + text_size(program));
     put_int(&m, VERSION);
@@ -430,6 +432,7 @@ static ss_status greet(ss_solver_command *c, ss_run *run)
     if (how == CLOSED) return give_up(c, run, how, "before its HELLO");
     if (!is(&head, "HELLO")) return refuse_bytes(c, run, head.bytes);
 
+    // Version, laws, traits, form of the matrix.
     int64_t words[4];
     if (head.size != sizeof words)
         return give_up(c, run, FINE, "sent a HELLO of %llu bytes, must be %zu", (unsigned long long)head.size,
@@ -567,6 +570,7 @@ static ss_status listen_to(ss_solver_command *c, patience *p, int n, double *fre
             return give_up(c, run, how, how == LATE ? "sent nothing" : "in the middle of a problem");
         if (is(&head, "DONE")) return receive_done(c, p, head.size, stopped, n, fresh, x);
 
+        // Words for the user, which cost no iteration.
         if (is(&head, "NOTE")) {
             char text[600];
             bool good = false;
@@ -579,6 +583,7 @@ static ss_status listen_to(ss_solver_command *c, patience *p, int n, double *fre
             continue;
         }
 
+        // An iterate is taken only when all of it is there.
         if (!is(&head, "ITERATE")) return refuse_bytes(c, run, head.bytes);
         if (head.size != WORD * (uint64_t)n)
             return give_up(c, run, FINE, "sent an ITERATE of %llu bytes, must be %llu for %d unknowns",
@@ -588,6 +593,7 @@ static ss_status listen_to(ss_solver_command *c, patience *p, int n, double *fre
         if (how != FINE) return give_up(c, run, how, "within an ITERATE");
         if (n) memcpy(x, fresh, WORD * (size_t)n);
 
+        // The driver decides; after STOP the process has a moment to say DONE.
         stopped = !ss_run_iteration(run, x, NULL);
         if (stopped)
             p->until = ss_clock_seconds() + stop_patience + (run->time_limit > 0.0 ? 0.0 : end_patience);

@@ -183,6 +183,7 @@ static bool check(const char *origin, const ss_extension *e, ss_error *err)
     for (int i = 0; i < extension_count; i++)
         if (extensions[i] == e) return fail(origin, err, "is registered already");
 
+    // Every list, item by item.
     int count = 0;
     for (int kind = 0; kind < SS_REGISTERED_KINDS; kind++) {
         const char *word = kind_names[kind];

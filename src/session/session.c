@@ -312,6 +312,7 @@ bool ss_session_find_truth(ss_session *session, ss_truth *truth, ss_error *err)
     if (!x)
         return problem && ss_fail(err, SS_ERROR_RESOURCES, "out of memory for %d unknowns", problem->size);
 
+    // As far as it gets, and the best of it: relative energy where there is no cone to map to.
     bool cones = ss_problem_laws(problem) & SS_LAW_CONE;
     ss_run_options run = {.max_iterations = reference_iterations,
                           .stop = reference_stop,
@@ -326,6 +327,7 @@ bool ss_session_find_truth(ss_session *session, ss_truth *truth, ss_error *err)
                                 .arena = session->arena};
     bool good = ss_solve(&request, x, &truth->result, err);
 
+    // Only what is nearly exact counts as the truth.
     double map = truth->result.gauge[SS_GAUGE_NATURAL_MAP],
            energy = truth->result.gauge[SS_GAUGE_RELATIVE_ENERGY];
     bool found = good && truth->result.status != SS_NOT_APPLICABLE &&

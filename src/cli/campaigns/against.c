@@ -1,5 +1,6 @@
 #include "cli/campaigns/against.h"
 
+#include "base/file.h"
 #include "cli/terminal/table.h"
 
 #include <math.h>
@@ -20,8 +21,7 @@ static void add_row(ss_table *table, const ss_results *results, const ss_statist
 {
     // "brick-wall 2": the file without folder and ending, and which of its frames.
     const ss_problem_entry *problem = &results->problems[row->problem];
-    const char *slash = strrchr(problem->file, '/'), *name = slash ? slash + 1 : problem->file;
-    const char *dot = strrchr(name, '.');
+    const char *name = ss_path_name(problem->file), *dot = strrchr(name, '.');
     int length = (int)(dot && dot != name ? (size_t)(dot - name) : strlen(name));
     ss_text text = {0};
     ss_text_appendf(&text, "%.*s", length, name);

@@ -209,6 +209,7 @@ static void print_json(const ss_command *command, const ss_campaign_summary *sum
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
         ss_json_key(&json, counts[i].name), ss_json_integer(&json, counts[i].count);
 
+    // Only those that occurred.
     ss_json_key(&json, "outcomes");
     ss_json_begin_object(&json);
     for (int i = 0; i < SS_OUTCOME_COUNT; i++) {

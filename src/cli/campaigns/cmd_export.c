@@ -42,6 +42,7 @@ static bool write_tables(const ss_command *command, ss_ledger *ledger, ss_error 
             return ss_fail(err, SS_ERROR_RESOURCES, "%s: cannot be created: %s", directory, strerror(reason));
     }
 
+    // A table is whole or not there.
     int written = 0;
     for (const char *const *table = ss_ledger_tables(); *table; table++) {
         if (options->table && strcmp(options->table, *table) != 0) continue;

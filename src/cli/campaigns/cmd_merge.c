@@ -32,6 +32,7 @@ static int run_merge(const ss_command *command)
     ss_ledger *into = good ? ss_ledger_open(command->arguments[0], &err) : NULL;
     good = into != NULL;
 
+    // Each is merged completely or not at all.
     int all_differing = 0;
     for (int i = 1; good && i < command->argument_count; i++) {
         const char *file = command->arguments[i];

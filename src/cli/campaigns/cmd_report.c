@@ -83,12 +83,6 @@ static bool choose_tolerances(const report_options *options, const ss_results *r
 
 /* ---- output ------------------------------------------------------------------------------------------ */
 
-static const char *name_of(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
 /* The page, all numbers, or what to cite. */
 static bool write_all(const report_options *options, ss_report_format format, ss_report_options *how,
                       const ss_results *results, const ss_statistics *statistics, ss_error *err)
@@ -131,7 +125,7 @@ static bool show(const ss_command *command, const report_target *target, const s
     time_t now = time(NULL);
     struct tm utc;
     strftime(created, sizeof created, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &utc));
-    ss_report_options how = {.title = options->title ? options->title : name_of(command->arguments[0]),
+    ss_report_options how = {.title = options->title ? options->title : ss_path_name(command->arguments[0]),
                              .ledger = command->arguments[0],
                              .created = created,
                              .against = options->against ? &against : NULL};
@@ -150,7 +144,7 @@ static bool show(const ss_command *command, const report_target *target, const s
     bool good = true;
     if (options->output) {
         ss_report_request request = {
-            .results = results, .statistics = statistics, .ledger = name_of(command->arguments[0])};
+            .results = results, .statistics = statistics, .ledger = ss_path_name(command->arguments[0])};
         good = target->figure ? ss_figure_write(target->figure, &options->figure, &request, target->format,
                                                 options->output, err)
                               : write_all(options, target->format, &how, results, statistics, err);

@@ -77,6 +77,7 @@ static void print_scenes(ss_out *out, const ss_statistics *statistics)
     ss_table_add(&table, "%9s", "#1 solved");
     ss_table_add(&table, "%8s", "its cost");
 
+    // The best method of the scene, then the first of the ranking.
     for (int i = 0; i < told; i++) {
         const ss_scene_standing *scene = &statistics->scenes[i];
         int main = statistics->options.main_tolerance;
@@ -182,6 +183,7 @@ static void print_recorded(ss_out *out, const ss_results *results, const ss_stat
     ss_table_add(&table, "%9s", "error");
     ss_table_add(&table, "%9s", "largest");
 
+    // Solved is what is within the tolerance, with Wilson's interval.
     for (int i = 0; i < statistics->recorded_count; i++) {
         const ss_recorded *recorded = &statistics->recorded[i];
         const ss_method_entry *method = &results->methods[recorded->method];

@@ -1,5 +1,6 @@
 #include "cli/campaigns/report_replays.h"
 
+#include "base/file.h"
 #include "cli/input.h"
 #include "cli/terminal/progress.h"
 #include "cli/sandbox.h"
@@ -48,19 +49,16 @@ static void plain_name(const char *words, char *name, size_t size)
 /* "runs/wall.h5" -> "wall", and "wall-2" where there is one already. */
 static void page_name(const ss_report_links *links, const char *file, char *name, size_t size)
 {
-    const char *slash = strrchr(file, '/');
     char stem[128], page[160];
-    plain_name(slash ? slash + 1 : file, stem, sizeof stem);
+    plain_name(ss_path_name(file), stem, sizeof stem);
     char *dot = strrchr(stem, '.');
     if (dot && dot > stem) *dot = 0;
     for (int number = 1;; number++) {
         snprintf(name, size, number == 1 ? "%s" : "%s-%d", stem, number);
         snprintf(page, sizeof page, "%s.html", name);
         bool taken = false;
-        for (int i = 0; i < links->count && !taken; i++) {
-            const char *last = strrchr(links->replays[i].address, '/');
-            taken = strcmp(last ? last + 1 : links->replays[i].address, page) == 0;
-        }
+        for (int i = 0; i < links->count && !taken; i++)
+            taken = strcmp(ss_path_name(links->replays[i].address), page) == 0;
         if (!taken) return;
     }
 }

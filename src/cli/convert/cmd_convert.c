@@ -67,6 +67,7 @@ static bool prepare_assembly(ss_conversion *c, ss_format format, ss_error *err)
         return ss_fail(err, SS_ERROR_USAGE, "convert: --problem is for FCLIB files; %s is a BPMD file",
                        c->in);
 
+    // Formats for other solvers have formulations that these can solve.
     const char *usual = c->to == SS_TARGET_CBF   ? "convex"
                         : c->to >= SS_TARGET_LCP ? "stewart-trinkle"
                                                  : "cone";
@@ -76,6 +77,7 @@ static bool prepare_assembly(ss_conversion *c, ss_format format, ss_error *err)
             "convert: --formulation %s needs --to mtx or --to lcp: an FCLIB problem is always that of cone",
             options->formulation);
 
+    // A fault is named by the flag it came from.
     ss_text with = {0};
     ss_option_list_join(&options->with, &with);
     ss_request request = {.formulation = options->formulation ? options->formulation : usual,

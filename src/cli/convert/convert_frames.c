@@ -1,6 +1,7 @@
 /* `stickslip convert` from BPMD: frame by frame. */
 #include "cli/convert/convert.h"
 
+#include "base/file.h"
 #include "cli/sandbox.h"
 
 #include <errno.h>
@@ -134,6 +135,8 @@ static bool add_solution(job *j, const frame_at *at, ss_fclib *problem, ss_error
         note(j, at, SS_FINDING_LOSS, "solver_data", "results of other solvers, and histories");
         ss_stored_result_free(&result);
     }
+
+    // Several answers and no choice: none is stored.
     if (candidates > 1)
         note(j, at, SS_FINDING_WARNING, "solver_data",
              "several results; choose the one to store with --solver NAME");
@@ -151,12 +154,6 @@ static bool add_solution(job *j, const frame_at *at, ss_fclib *problem, ss_error
 }
 
 /* ---- to a problem: what it says about itself ----------------------------------------------------- */
-
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
 
 static char *take(ss_text *text)
 {
@@ -178,9 +175,9 @@ static bool describe(job *j, const frame_at *at, ss_fclib_info *info, ss_error *
                      sizeof model);
 
     if (manifest.toolkit) ss_text_appendf(&title, "%s ", manifest.toolkit);
-    ss_text_append(&title, base_name(at->place));
+    ss_text_append(&title, ss_path_name(at->place));
     ss_text_appendf(&description, "file %s, simulation %s, frame %s, h = %.17g s, %s",
-                    base_name(j->conversion->in), ss_bpmd_simulation_path(j->file, simulation), at->place,
+                    ss_path_name(j->conversion->in), ss_bpmd_simulation_path(j->file, simulation), at->place,
                     frame->h, model);
     ss_text_appendf(&math, "bodies %d, contacts %d, constraint rows %d", ss_frame_summarise(frame).bodies,
                     frame->contacts.count, frame->constraints.row_count);
@@ -213,8 +210,8 @@ static bool name_target(const job *j, const frame_at *at, ss_text *path, ss_erro
         const char *simulation =
             ss_bpmd_simulation_path(j->file, ss_bpmd_frame_simulation(j->file, at->index));
         if (ss_bpmd_simulation_count(j->file) > 1 && simulation[1])
-            ss_text_appendf(path, "%s_", base_name(simulation));
-        ss_text_appendf(path, "%s%s", base_name(at->place), ss_convert_ending(c));
+            ss_text_appendf(path, "%s_", ss_path_name(simulation));
+        ss_text_appendf(path, "%s%s", ss_path_name(at->place), ss_convert_ending(c));
     }
     return !path->out_of_memory || ss_fail(err, SS_ERROR_RESOURCES, "out of memory");
 }
@@ -290,7 +287,7 @@ bool ss_convert_frames(ss_conversion *conversion, ss_error *err)
 
     // A recording goes to a file; several problems go to a directory, which no one would call "x.mtx".
     bool to_file = ss_convert_is_bpmd(conversion), directory = is_directory(out), named_as_file = false;
-    const char *dot = strrchr(base_name(out), '.');
+    const char *dot = strrchr(ss_path_name(out), '.');
     for (size_t i = 0; dot && i < sizeof endings / sizeof *endings; i++)
         named_as_file |= strcmp(dot, endings[i]) == 0;
     if (good && to_file && directory) good = ss_fail(err, SS_ERROR_USAGE, "convert: %s is a directory", out);

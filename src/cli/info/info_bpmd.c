@@ -168,6 +168,7 @@ static void put_simulations(view *v, ss_json *json)
             ss_json_member_text(json, "error", err.message);
         }
 
+        // null: they cannot be read.
         int shapes = count_shapes(v, i);
         ss_json_key(json, "shapes");
         if (shapes < 0)
@@ -251,6 +252,7 @@ static void print_simulations(view *v)
         ss_error err;
         if (!ss_bpmd_manifest(v->file, i, &m, &err)) note_failure(v, path, &err);
 
+        // Also of those that are not shown.
         int shapes = count_shapes(v, i);
         if (!hidden) {
             ss_text_append(&v->out->text, "\n");
@@ -428,6 +430,8 @@ int ss_info_bpmd(const ss_command *command, const ss_info_options *options, ss_e
     if (good && options->full && !options->frame)
         good = ss_fail(err, SS_ERROR_USAGE, "info: --full needs --frame PATH or --frame N");
     if (good) v.end = ss_bpmd_frame_count(v.file);
+
+    // One frame, or all.
     if (good && options->frame) {
         v.begin = ss_bpmd_find_frame(v.file, options->frame);
         if (v.begin < 0)

@@ -126,6 +126,7 @@ static void put_everything(view *v, const ss_fclib *problem)
     }
     ss_json_end_object(json);
 
+    // Only those that the form has.
     ss_json_key(json, "vectors");
     put_vectors(json, vectors, list_vectors(problem->cone, vectors));
     if (!problem->has_solution) return;
@@ -269,7 +270,7 @@ int ss_info_fclib(const ss_command *command, const ss_info_options *options, ss_
         return SS_EXIT_USAGE;
     }
     int count = ss_fclib_kinds(path, kinds, err);
-    if (count < 0) return SS_EXIT_DONE;
+    if (count < 0) return SS_EXIT_DONE; // the caller reports err
 
     if (options->json) {
         ss_json_begin_object(json);
@@ -280,6 +281,8 @@ int ss_info_fclib(const ss_command *command, const ss_info_options *options, ss_
     } else {
         ss_info_heading(v.out, "%s: FCLIB, %d problem%s", path, count, count == 1 ? "" : "s");
     }
+
+    // One problem at a time: they may be large.
     for (int i = 0; i < count; i++) {
         ss_findings findings = {0};
         ss_fclib *problem = ss_fclib_read(path, kinds[i], &options->source.limits, &findings, err);

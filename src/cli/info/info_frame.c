@@ -51,6 +51,8 @@ static void put_group(ss_json *json, ss_out *out, const char *key, const char *g
         ss_json_begin_array(json);
         for (int i = 0; i < ss_field_items(field, frame); i++) {
             if (field->per == SS_PER_BODY && ss_frame_is_live(frame, i) != live) continue;
+
+            // A vector is an array of its own.
             if (width > 1) ss_json_begin_array(json);
             for (size_t k = (size_t)i * width; k < ((size_t)i + 1) * width; k++) {
                 if (field->type == SS_FIELD_REAL)
@@ -109,6 +111,7 @@ void ss_info_result_json(ss_json *json, ss_out *out, const ss_stored_result *res
     ss_json_member_known(json, "error", result->error);
     ss_json_member_known(json, "seconds", result->seconds);
 
+    // Numbers that the file does not have are null.
     const ss_answer *answer = result->answer;
     if (answer) {
         put_known_rows(json, "velocities", answer->velocity[0], answer->bodies, 6);

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE // dladdr
 #include "cli/run/run.h"
 
+#include "base/file.h"
 #include "base/words.h"
 
 #include <dlfcn.h>
@@ -114,6 +115,8 @@ static bool attach_hooks(ss_running *run, ss_error *err)
 {
     const char *name = run->options->collision;
     char path[4200];
+
+    // A name may be that of a plug-in that comes with the program.
     if (strcmp(name, "ours") != 0) {
         const ss_hook *hook = ss_hook_find(name);
         if (!hook && !strchr(name, '/') && find_plugin(name, path, sizeof path)) {
@@ -129,6 +132,7 @@ static bool attach_hooks(ss_running *run, ss_error *err)
         if (!ss_sim_call_hook(run->sim, hook, err)) return false;
     }
 
+    // In the order of the command line.
     const ss_option_list *names = &run->options->calls;
     for (int i = 0; i < names->count; i++) {
         const ss_hook *hook = ss_hook_find(names->items[i]), *other;
@@ -181,9 +185,8 @@ static bool build_model(ss_running *run, const char *path, ss_error *err)
         return ss_fail_in(err, "run");
     }
 
-    const char *slash = strrchr(path, '/');
     double h = info.h > 0.0 ? info.h : time_step;
-    run->model_scene = (ss_scene){.name = slash ? slash + 1 : path,
+    run->model_scene = (ss_scene){.name = ss_path_name(path),
                                   .summary = "a model file",
                                   .description = "",
                                   .h = h,

@@ -48,6 +48,7 @@ void ss_summary_step(ss_running *run)
     s->finished += r.finished;
     s->finished_steps += r.finished > 0;
 
+    // Only frames with alternatives are counted here.
     if (r.peg_solves > 0) {
         s->peg_steps++;
         s->peg_solves += r.peg_solves;
@@ -93,12 +94,14 @@ static void put_json(ss_running *run)
     ss_json_member_real(&json, "seconds", s->seconds);
     ss_json_member_real(&json, "seconds_per_step", s->steps > 0 ? s->seconds / (double)s->steps : 0.0);
 
+    // Measured at every step: most, mean and last.
     put_tally(&json, s, "contacts", s->contacts);
     put_tally(&json, s, "penetration", s->penetration);
     put_tally(&json, s, "iterations", s->iterations);
     put_tally(&json, s, "relative_energy", s->relative_energy);
     put_tally(&json, s, "joint_error", s->joint_error);
 
+    // How often the stop rule was missed, and what the finisher did about it.
     ss_json_key(&json, "unfinished_steps"), ss_json_integer(&json, s->unfinished);
     ss_json_member_text(&json, "finisher", run->sim_options.finisher);
     ss_json_key(&json, "finished_islands"), ss_json_integer(&json, s->finished);
@@ -115,6 +118,7 @@ static void put_json(ss_running *run)
         ss_json_end_object(&json);
     }
 
+    // What the run came to.
     ss_json_member_real(&json, "drift", s->drift);
     ss_json_key(&json, "drift_body"), ss_json_integer(&json, s->drift_body);
     ss_json_member_real(&json, "turn", s->turn);

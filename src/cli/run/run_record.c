@@ -122,6 +122,7 @@ static bool read_checkpoint(ss_running *run, ss_error *err)
     unsigned char *bytes = ss_file_read(run->options->checkpoint, SIZE_MAX / 2, &size, err);
     if (!bytes) return false;
 
+    // The words of this run must be its first bytes.
     ss_text text = {0};
     identify(run, &text);
     int recorded = 0, used = 0;

@@ -166,6 +166,8 @@ static void print_json(const ss_command *command, const study_run run[RUNS], int
     ss_json_member_real(&json, "order", v->order);
     ss_json_member_real(&json, "cost_of_halving", v->halving);
     ss_json_member_real(&json, "cost_of_solving", v->tightening);
+
+    // Distances are from the last run, which has the smallest step.
     ss_json_key(&json, "runs");
     ss_json_begin_array(&json);
     for (int i = 0; i < RUNS; i++) {

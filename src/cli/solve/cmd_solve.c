@@ -43,6 +43,7 @@ static bool prepare(ss_solving *s, ss_error *err)
     }
     ss_session_watch(s->session, ss_sandbox_cancel());
 
+    // No output may replace the input.
     if (options->output && !ss_input_check_target(s->command, options->output, err)) return false;
     if (!options->trace) return true;
     if (!ss_input_check_target(s->command, options->trace, err)) return false;

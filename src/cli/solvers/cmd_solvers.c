@@ -213,6 +213,7 @@ static int run_solvers(const ss_command *command)
         good = only != NULL || ss_fail_in(&err, "solvers");
     }
 
+    // What is about one solver needs its name.
     if (good && !only && (options->markdown || options->convergence))
         good = ss_fail(&err, SS_ERROR_USAGE, "solvers: --%s needs SOLVER",
                        options->markdown ? "markdown" : "convergence");

@@ -205,6 +205,7 @@ static void put_cases(const ss_suite *suite, int solver, ss_json *json)
         if (item->solver != solver || !(is_done || is_skipped) || item->result.outcome == SS_CHECK_NOTHING)
             continue;
 
+        // A case that was never run has no status.
         bool is_expected = item->result.outcome == SS_CHECK_FAILED && item->expected;
         bool ran = is_done && item->result.iterations >= 0;
         ss_check_case_name(item->check, &suite->setup, item->index, name);
@@ -240,6 +241,7 @@ static void put(const ss_suite *suite, ss_out *out)
         ss_json_member_text(&json, "name", suite->solvers[s]->name);
         put_tally(&json, &tally);
 
+        // By check, then case by case.
         ss_json_key(&json, "checks");
         ss_json_begin_array(&json);
         for (int c = 0; c < ss_check_count(); c++) {
@@ -258,6 +260,7 @@ static void put(const ss_suite *suite, ss_out *out)
     }
     ss_json_end_array(&json);
 
+    // Expected failures that did not fail, so that the list stays true.
     ss_json_key(&json, "passed_unexpectedly");
     ss_json_begin_array(&json);
     for (const ss_expected *item; (item = ss_suite_surprise(suite, &at));) {

@@ -160,6 +160,7 @@ static void check_bpmd(report *r)
     }
     ss_progress_line progress = ss_progress_line_begin(r->command);
 
+    // What describes simulations, then every frame.
     int simulations = ss_bpmd_simulation_count(file);
     for (int i = 0; i < simulations && !ss_sandbox_interrupted(); i++) {
         const char *path = ss_bpmd_simulation_path(file, i);
@@ -316,6 +317,7 @@ static int run_check(const ss_command *command)
         }
     }
 
+    // A file that is neither is a finding like any other.
     ss_format format;
     if (!ss_format_of_file(r.path, &format, &err)) {
         add_failure(&r, "/", &err);

@@ -159,6 +159,7 @@ static void put_zsh_option(ss_text *text, const ss_option *option)
     char letter[2] = {option->letter, '\0'};
     if (option->letter) forms[1] = letter;
 
+    // Once by its name, once by its letter.
     for (int i = 0; i < 2 && forms[i]; i++) {
         ss_text_appendf(text, " \\\n            '*-%s%s%s[", i == 0 ? "-" : "", forms[i],
                         !has_value ? ""

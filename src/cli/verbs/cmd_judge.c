@@ -169,6 +169,7 @@ static void put_answer(judging *j, const judged *answer)
     ss_json_member_text(json, "with", ss_text_get(&answer->rules));
     ss_json_key(json, "complete"), ss_json_bool(json, answer->complete);
 
+    // Of an incomplete answer nothing can be measured.
     if (answer->complete) {
         const ss_answer *stored = answer->result->answer;
         ss_metrics_json(json, answer->values);
@@ -211,6 +212,7 @@ static void add_answer(judging *j, const judged *answer)
     j->lines++;
     if (!answer->complete) return;
 
+    // The contacts, and all metrics of an answer that is the only one.
     const ss_answer *stored = answer->result->answer;
     for (int c = 0; j->options->contacts && c < stored->contacts; c++) {
         const ss_contact_report *report = &answer->contacts[c];
@@ -426,6 +428,7 @@ static bool begin(judging *j, ss_error *err)
     j->file = ss_bpmd_open(path, &options->source.limits, &options->source.read, err);
     if (!j->file) return false;
 
+    // The head of the JSON object, or of the tables.
     if (options->json) {
         j->json.text = &j->command->out->text;
         ss_json_begin_object(&j->json);

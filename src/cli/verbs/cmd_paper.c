@@ -100,6 +100,8 @@ static void put_report(ss_json *json, const ss_paper *paper, const ss_paper_repo
     ss_json_member_text(json, "title", paper->title);
     ss_json_member_text(json, "reference", paper->reference);
     ss_json_key(json, "reproduced"), ss_json_bool(json, report && ss_paper_is_reproduced(report));
+
+    // A study that did not run has a reason instead of values.
     if (!report) {
         ss_json_member_text(json, "error", message);
         ss_json_end_object(json);
@@ -168,6 +170,7 @@ static int run_paper(const ss_command *command)
         return code;
     }
 
+    // A wrong name is reported before anything is made.
     bool known = false;
     ss_unknown unknown = ss_unknown_start("experiment", command->arguments[0]);
     for (; ss_papers[count]; count++) {
@@ -194,6 +197,8 @@ static int run_paper(const ss_command *command)
         ss_json_key(&json, "experiments");
         ss_json_begin_array(&json);
     }
+
+    // A study that cannot run leaves its reason for the index.
     for (int i = 0; good && i < count; i++) {
         if (!is_wanted(command, ss_papers[i])) continue;
         study_line line = {ss_papers[i]->id, ss_progress_line_begin(command)};
@@ -223,6 +228,8 @@ static int run_paper(const ss_command *command)
         ss_json_end_object(&json);
         ss_text_append(json.text, "\n");
     }
+
+    // Only all of them make an index.
     if (good && options->output && strcmp(command->arguments[0], "all") == 0)
         good = ss_paper_write_index(options->output, options->quick, reports, reasons, &err);
     for (int i = 0; reports && i < count; i++) ss_paper_report_free(reports[i]);

@@ -17,6 +17,8 @@ static int run_recover(const ss_command *command)
     ss_leftovers left;
     const char *file = command->arguments[0];
     if (!ss_leftovers_find(file, &left, &err)) return ss_report(&err);
+
+    // Nothing to do is a failure: the user expected something.
     if (left.count == 0) {
         ss_fail(&err, SS_ERROR_INPUT, "%s: no recording was left unfinished", file);
         return ss_report(&err);
@@ -24,6 +26,8 @@ static int run_recover(const ss_command *command)
 
     ss_json json = {.text = &command->out->text};
     if (options->json) ss_json_begin_array(&json);
+
+    // One after the other; a failure does not keep the others from being recovered.
     int code = SS_EXIT_DONE;
     for (int i = 0; i < left.count && !ss_sandbox_interrupted(); i++) {
         char *name;

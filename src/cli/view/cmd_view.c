@@ -220,6 +220,7 @@ static bool check_options(const viewing *v, ss_error *err)
     if (o->output && o->picture && strcmp(o->output, o->picture) == 0)
         return ss_fail(err, SS_ERROR_USAGE, "view: -o and --picture are the same file %s", o->output);
 
+    // Both recordings must have bodies.
     const char *const files[] = {v->in, v->other_in};
     for (int i = 0; i < 2 && files[i]; i++) {
         ss_format format;
@@ -242,6 +243,7 @@ static int run_view(const ss_command *command)
     bool good = ss_rules_read("view", v.options->formulation, &v.options->with, &v.with, &err) &&
                 check_options(&v, &err) && open_replay(&v, &findings, &err);
 
+    // Rules that had to be assumed are a question to the user.
     const char *rules, *name;
     for (int k = 0; good && (name = ss_replay_assumed(v.replay, k, &rules)); k++)
         ss_command_say(
@@ -250,6 +252,7 @@ static int run_view(const ss_command *command)
             "shows the errors under other common rules",
             name, rules);
 
+    // Frames with faults are skipped.
     for (size_t i = 0; i < findings.count; i++)
         ss_complain("stickslip: %s: %s: %s", v.in, findings.items[i].place, findings.items[i].message);
     good = good && (v.options->serve ? serve : write_page)(&v, &err);
