@@ -151,7 +151,13 @@ bool ss_frame_add_generalized(ss_frame *frame, int trees, int coordinates, int m
         const ss_field *field = &ss_fields[f];
         if (strcmp(field->group, "generalized") == 0) good = allocate_field(field, frame, err);
     }
-    return good;
+    if (good) return true;
+
+    /* Sizes without arrays would be read: the frame stays without coordinates. */
+    for (int f = 0; f < ss_field_count; f++)
+        if (strcmp(ss_fields[f].group, "generalized") == 0) ss_release(*ss_field_slot(&ss_fields[f], frame));
+    frame->generalized = (ss_generalized){0};
+    return false;
 }
 
 bool ss_frame_equal(const ss_frame *a, const ss_frame *b)

@@ -84,9 +84,10 @@ ss_answer *ss_answer_store_take(ss_answer_store *store, const ss_frame *frame, b
                 rolling == (answer->rolling_impulse != NULL) && frame->subcontacts.groups == 0 &&
                 answer->groups == 0 && frame->generalized.count == answer->coordinates;
     if (!fits) {
-        ss_answer_store_free(store);
-        answer = store->answer = ss_answer_create(frame, rolling, err);
+        answer = ss_answer_create(frame, rolling, err); // without memory the old one stays
         if (!answer) return NULL;
+        ss_answer_store_free(store);
+        store->answer = answer;
         store->bodies = bodies;
         store->rows = rows;
         store->contacts = contacts;

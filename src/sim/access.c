@@ -22,17 +22,18 @@ int64_t ss_sim_steps(const ss_sim *sim)
 
 /* What a step of trees alone left for later: generalised coordinates of the frame, and an answer with the
  * impulses of the joints. An ordinary solve of the frame has no unknowns, and gives just that. Out of memory,
- * the frame stays without coordinates. */
+ * the answer stays as it is, velocities alone, until it is looked at again. */
 static void complete(const ss_sim *of)
 {
     ss_sim *sim = (ss_sim *)(uintptr_t)of;
     if (sim->frame_waits) ss_sim_make_waiting_frame(sim);
     if (!sim->frame || !ss_sim_fill_coordinates(sim, NULL) || !sim->is_solved_by_trees) return;
-    sim->is_solved_by_trees = false;
+    if (!ss_assemble(sim->assembly, sim->frame, NULL, NULL)) return;
     ss_answer *answer = ss_answer_store_take(&sim->answer_store, sim->frame, false, NULL);
-    if (answer) sim->answer = answer;
-    if (answer && ss_assemble(sim->assembly, sim->frame, NULL, NULL))
-        ss_assembly_recover(sim->assembly, sim->rates, answer);
+    if (!answer) return;
+    sim->is_solved_by_trees = false;
+    sim->answer = answer;
+    ss_assembly_recover(sim->assembly, sim->rates, answer);
 }
 
 const ss_frame *ss_sim_frame(const ss_sim *sim)

@@ -374,10 +374,10 @@ static ss_link_law *find_laws(const ss_sim *sim)
 bool ss_sim_fill_coordinates(ss_sim *sim, ss_error *err)
 {
     if (!sim->coordinates_wait) return true;
-    sim->coordinates_wait = false;
     ss_link_law *laws = find_laws(sim);
     if (!laws) return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for %d links", sim->trees.count);
     if (!ss_trees_fill(&sim->trees, sim->body_place, sim->frame, err)) return false;
+    sim->coordinates_wait = false;
     ss_generalized *g = &sim->frame->generalized;
     for (int l = 0; g->count && l < sim->trees.count; l++) {
         const ss_link *link = &sim->trees.link[l];

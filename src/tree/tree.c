@@ -682,12 +682,9 @@ static composite moved(composite of, ss_vec3 r)
 
 /* Composite rigid bodies: the momentum that a coordinate gives to all behind it, along itself and along all
  * coordinates between it and the root. */
-static bool fill_mass(const ss_trees *trees, const int *place, ss_frame *frame)
+static void fill_mass(const ss_trees *trees, const int *place, composite *all, ss_frame *frame)
 {
     ss_generalized *g = &frame->generalized;
-    composite *all = ss_allocate((size_t)trees->count, sizeof *all);
-    if (!all) return false;
-
     /* From the leaves to the roots: each link with all behind it. */
     for (int l = 0; l < trees->count; l++) {
         int b = place[trees->link[l].body];
@@ -732,8 +729,6 @@ static bool fill_mass(const ss_trees *trees, const int *place, ss_frame *frame)
         }
     }
     g->mass_start[g->count] = entry;
-    ss_release(all);
-    return true;
 }
 
 bool ss_trees_fill(ss_trees *trees, const int *place, ss_frame *frame, ss_error *err)
@@ -745,7 +740,15 @@ bool ss_trees_fill(ss_trees *trees, const int *place, ss_frame *frame, ss_error 
         map += 6 * link->depth;
         for (int c = 0; c < link->count; c++) mass += link->depth - link->count + c + 1;
     }
-    if (!ss_frame_add_generalized(frame, trees->trees, trees->coordinates, map, mass, err)) return false;
+
+    /* Memory first: what fails leaves the frame as it was. */
+    composite *all = ss_allocate((size_t)trees->count, sizeof *all);
+    if (!all) return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for the mass of %d links", trees->count);
+    if (!ss_frame_add_generalized(frame, trees->trees, trees->coordinates, map, mass, err)) {
+        ss_release(all);
+        return false;
+    }
+
     ss_generalized *g = &frame->generalized;
     for (int t = 0; t < trees->trees; t++) g->tree[t][1] = 0;
     for (int l = 0; l < trees->count; l++) {
@@ -756,8 +759,9 @@ bool ss_trees_fill(ss_trees *trees, const int *place, ss_frame *frame, ss_error 
         for (int c = 0; c < link->count; c++) g->velocity[link->first + c] = link->rate[c];
     }
     g->map_count = fill_map(trees, place, frame); // zeros are not stored
-    return fill_mass(trees, place, frame) ||
-           ss_fail(err, SS_ERROR_RESOURCES, "out of memory for the mass of %d links", trees->count);
+    fill_mass(trees, place, all, frame);
+    ss_release(all);
+    return true;
 }
 
 void ss_trees_fill_forces(const ss_trees *trees, const int *place, ss_frame *frame)
