@@ -6,7 +6,6 @@
 #include "collision/patch.h"
 #include "collision/reduce.h"
 #include "collision/state.h"
-#include "linalg/quat.h"
 
 #include <string.h>
 
@@ -493,24 +492,6 @@ double ss_polyhedra_separation(const ss_placed_shape *a, const ss_placed_shape *
     ss_separating_axes best;
     ss_separating_axes_find(&pair, INFINITY, &best);
     return fmax(best.edges.separation, fmax(best.face_a.separation, best.face_b.separation));
-}
-
-ss_placed_shape ss_shape_place(const ss_world *world, int number, const ss_body *at)
-{
-    const ss_shape *shape = ss_world_shape(world, number);
-    ss_placed_shape placed = {.shape = shape, .geometry = ss_world_geometry(world, number), .number = number};
-    const double *q = shape->quaternion;
-    bool turned = q[0] != 0.0 || q[1] != 0.0 || q[2] != 0.0 || q[3] != 0.0;
-    ss_vec3 position = ss_vec3_load(shape->position);
-    ss_quat turn = turned ? ss_quat_load(q) : ss_quat_identity();
-    if (at) {
-        ss_quat of_body = ss_quat_load(at->quaternion);
-        position = ss_vec3_add(ss_vec3_load(at->position), ss_quat_rotate(of_body, position));
-        turn = ss_quat_multiply(of_body, turn);
-    }
-    ss_vec3_store(position, placed.position);
-    ss_mat3_store(ss_quat_to_matrix(turn), placed.rotation);
-    return placed;
 }
 
 /* ---- all pairs -------------------------------------------------------------------------------------- */

@@ -43,25 +43,26 @@ static ss_quat rotation_of(const double q[4])
     return is_zero ? ss_quat_identity() : ss_quat_load(q);
 }
 
-static void place(ss_proxy *proxy, const ss_shape *shape, const ss_body *body)
+/* Where a shape is in the world: on the body, or by itself. */
+static void place(const ss_shape *shape, const ss_body *body, ss_placed_shape *placed)
 {
     ss_vec3 position = ss_vec3_load(shape->position);
     ss_quat turn = rotation_of(shape->quaternion);
-    proxy->centre = proxy->linear = proxy->angular = (ss_vec3){0.0, 0.0, 0.0};
     if (body) {
         ss_quat body_turn = rotation_of(body->quaternion);
-        proxy->centre = ss_vec3_load(body->position);
-        if (body->kind != SS_STATIC) {
-            proxy->linear = ss_vec3_load(body->velocity);
-            proxy->angular = ss_vec3_load(body->velocity + 3);
-        }
-        position = ss_vec3_add(proxy->centre, ss_quat_rotate(body_turn, position));
+        position = ss_vec3_add(ss_vec3_load(body->position), ss_quat_rotate(body_turn, position));
         turn = ss_quat_multiply(body_turn, turn);
     }
+    ss_vec3_store(position, placed->position);
+    ss_mat3_store(ss_quat_to_matrix(turn), placed->rotation);
+}
 
-    ss_vec3_store(position, proxy->placed.position);
-    ss_mat3_store(ss_quat_to_matrix(turn), proxy->placed.rotation);
-    proxy->belt = ss_placed_turn(&proxy->placed, ss_vec3_load(shape->surface_velocity));
+ss_placed_shape ss_shape_place(const ss_world *world, int number, const ss_body *at)
+{
+    const ss_shape *shape = ss_world_shape(world, number);
+    ss_placed_shape placed = {.shape = shape, .geometry = ss_world_geometry(world, number), .number = number};
+    place(shape, at, &placed);
+    return placed;
 }
 
 static ss_vec3 origin_velocity(const ss_proxy *proxy)
@@ -180,7 +181,14 @@ static void update(ss_collision *c, int number)
         note_moved(c, number);
         return;
     }
-    place(proxy, shape, body);
+
+    bool moves = body && body->kind != SS_STATIC;
+    ss_vec3 none = {0.0, 0.0, 0.0};
+    place(shape, body, &proxy->placed);
+    proxy->centre = body ? ss_vec3_load(body->position) : none;
+    proxy->linear = moves ? ss_vec3_load(body->velocity) : none;
+    proxy->angular = moves ? ss_vec3_load(body->velocity + 3) : none;
+    proxy->belt = ss_placed_turn(&proxy->placed, ss_vec3_load(shape->surface_velocity));
     find_bounds(c, number);
     if (is_plane(proxy)) {
         bounds->fat = bounds->tight;

@@ -63,8 +63,8 @@ static bool collide_side_by_side(const capsules *pair, ss_manifold *manifold)
 {
     double cosine = ss_vec3_dot(pair->a.axis, pair->b.axis);
     if (1.0 - cosine * cosine > SS_NEARLY_PARALLEL * SS_NEARLY_PARALLEL) return false;
-    double middle = ss_segment_foot(pair->a, pair->b.centre), reach = pair->b.half * fabs(cosine);
-    double low = fmax(-pair->a.half, middle - reach), high = fmin(pair->a.half, middle + reach);
+    double low, high;
+    ss_segments_beside(pair->a, pair->b, &low, &high);
     if (!(high > low)) return false;
     collide_at(pair, low, LOW_END, manifold);
     collide_at(pair, high, HIGH_END, manifold);

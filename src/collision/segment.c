@@ -1,5 +1,12 @@
 #include "collision/segment.h"
 
+void ss_segments_beside(ss_segment a, ss_segment b, double *low, double *high)
+{
+    double middle = ss_segment_foot(a, b.centre), reach = b.half * fabs(ss_vec3_dot(a.axis, b.axis));
+    *low = fmax(-a.half, middle - reach);
+    *high = fmin(a.half, middle + reach);
+}
+
 void ss_segments_nearest(ss_segment a, ss_segment b, double *on_a, double *on_b)
 {
     ss_vec3 between = ss_vec3_subtract(b.centre, a.centre);
@@ -9,10 +16,9 @@ void ss_segments_nearest(ss_segment a, ss_segment b, double *on_a, double *on_b)
     if (sine2 > 1e-14) {
         t = ss_vec3_dot(ss_vec3_cross(between, b.axis), across) / sine2;
     } else {
-        // Below 1e-7 rad the crossing point is no longer determined by the data: the middle of the part of a
-        // beside which b lies.
-        double middle = ss_segment_foot(a, b.centre), reach = b.half * fabs(ss_vec3_dot(a.axis, b.axis));
-        double low = fmax(-a.half, middle - reach), high = fmin(a.half, middle + reach);
+        // Below 1e-7 rad the crossing point is no longer determined by the data.
+        double low, high;
+        ss_segments_beside(a, b, &low, &high);
         t = 0.5 * (low + high);
     }
     t = ss_clamp(t, -a.half, a.half);

@@ -26,6 +26,9 @@ static inline double ss_segment_foot(ss_segment segment, ss_vec3 p)
     return ss_vec3_dot(segment.axis, ss_vec3_subtract(p, segment.centre));
 }
 
+/* The part of a beside which b lies, as parameters on a; low > high when there is none. */
+void ss_segments_beside(ss_segment a, ss_segment b, double *low, double *high);
+
 /* Parameters of the nearest points of two segments. Parallel ones get the middle of where they
  * lie side by side. */
 void ss_segments_nearest(ss_segment a, ss_segment b, double *on_a, double *on_b);
