@@ -300,7 +300,7 @@ static void add_facing(const scenery *s, const candidate *c, ss_vec3 normal, dou
     }
 }
 
-/* Rows that only tell whether the alternative holds. Every vertex of the other body near the plane of the
+/* Rows that only show whether the alternative holds. Every vertex of the other body near the plane of the
  * face, also those that hang over its edges: a vertex that slides in under the face would be missed
  * otherwise. */
 static bool add_tests(const scenery *s, const candidate *c, ss_vec3 normal, double limit, int first,
@@ -309,7 +309,7 @@ static bool add_tests(const scenery *s, const candidate *c, ss_vec3 normal, doub
     double near = same_point * s->pair->size;
 
     /* Two edges that do not cross within their lengths still bound the two bodies along this normal: the
-     * supports, wherever they are, tell whether it holds. The row is at that of the body that moves. */
+     * supports, wherever they are, show whether it holds. The row is at that of the body that moves. */
     if (c->kind == SS_AXIS_EDGES) {
         for (int i = first; i < list->point_count; i++)
             if (list->points[i].gap <= c->axis.separation + near) return true;

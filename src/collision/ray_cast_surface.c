@@ -88,7 +88,7 @@ static bool hits_heights(const ss_surface *surface, ss_ray_segment *ray, ss_vec3
     walk x = start_walk(ray->origin.x, ray->direction.x, at, field->dx, field->nx);
     walk y = start_walk(ray->origin.y, ray->direction.y, at, field->dy, field->ny);
 
-    /* Solid below: it may be under the ground already, which a look straight down tells. */
+    /* Solid below: it may be under the ground already, which a look straight down shows. */
     ss_vec3 p = ss_vec3_add_scaled(ray->origin, at, ray->direction);
     ss_ray_segment down = {{p.x, p.y, field->high}, {0.0, 0.0, -1.0}, INFINITY};
     for (int k = 0; k < 2; k++) {

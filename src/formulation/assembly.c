@@ -65,7 +65,7 @@ static bool build(const ss_contact_model *model, ss_rows *rows, const void *opti
         blocks += own_blocks;
     }
 
-    /* A model of forces knows its impulses already: they are part of the free velocity. */
+    /* The impulses of a model of forces are known already: they are part of the free velocity. */
     bool forces = model->traits & SS_MODELS_FORCES;
     for (int c = 0; forces && c < rows->contact_count; c++) {
         ss_contact_impulse impulse = model->read(rows, &rows->contact[c], options, NULL);

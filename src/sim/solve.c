@@ -181,7 +181,7 @@ static bool solve_islands(ss_sim *sim, ss_problem *problem, ss_islands *islands,
             if (islands->problems[i].size >> digits == 1) all.queue[at++] = i;
 
     /* Islands at the head of the queue that are each more than the share of one thread are solved by all
-     * threads together, one after the other. Who solves what does not change the results. */
+     * threads together, one after the other. Which thread solves what does not change the results. */
     unsigned traits = sim->first.solver->traits | (sim->finisher.solver ? sim->finisher.solver->traits : 0);
     bool alone = problem->size < team_least_unknowns || traits & SS_ONE_THREAD;
     ss_team *team = alone ? NULL : sim->team;
