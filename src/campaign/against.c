@@ -46,6 +46,7 @@ static bool choose_sides(const ss_results *results, const char *methods, const c
         ones += side[m] == 1;
         others += side[m] == 2;
     }
+
     if (ones > 0 && others > 0) return true;
     if (ones > 0 && !best_of)
         return ss_fail(err, SS_ERROR_USAGE, "every method of the ledger matches '%s': no other is left",

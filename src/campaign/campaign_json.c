@@ -106,6 +106,7 @@ static const char **value_list(const reader *r, json_t *value, const char *where
         fail(r, where, "the list is empty");
         return NULL;
     }
+
     *count = 0;
     for (size_t i = 0; texts && i < length; i++) {
         char place[PLACE_BYTES];

@@ -52,6 +52,7 @@ static bool take_answer(ss_execution *e, const ss_task *task, const ss_ending *e
         ss_release(fault);
         return true;
     }
+
     ss_method_entry method = {.set = (char *)"",
                               .plugin = (char *)"",
                               .plugin_file = (char *)"",
@@ -61,6 +62,7 @@ static bool take_answer(ss_execution *e, const ss_task *task, const ss_ending *e
     method.solver = ss_unpack_text(from);
     method.formulation = ss_unpack_text(from);
     method.with = ss_unpack_text(from);
+
     bool assumed = ss_unpack_within(from, 0, 1), good = true;
     if (method.solver && method.formulation && method.with && ss_record_unpack(from, &run))
         good = store(e, task, &method, assumed, ending->started, &run, err);
@@ -113,6 +115,7 @@ bool ss_execution_judge_recorded(ss_execution *e, ss_error *err)
         if (problem->index >= 0 && !problem->entry.fault)
             ss_queue_add(&e->queue, p, &(ss_task){.kind = SS_TASK_RECORDED, .problem = p});
     }
+
     if (!ss_execution_stage(e, &stage, err)) return false;
     if (ss_execution_interrupted(e)) return true;
     if (e->summary->recorded == 0)

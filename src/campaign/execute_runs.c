@@ -235,6 +235,7 @@ static bool run_done(void *context, const ss_task *task, const ss_ending *ending
         memcpy(nonsense.message, "invalid reply from its process", sizeof "invalid reply from its process");
         return store_end(e, task, &nonsense, err);
     }
+
     bool good = store(e, task, ending, &run, err);
     ss_record_clear(&run);
     return good;

@@ -111,6 +111,7 @@ static bool read_body(reader *r, json_t *body, const char *place)
     const char *key = local ? "local_inertia" : "inertia";
     bool diagonal = json_array_size(json_object_get(body, key)) == 3 &&
                     json_is_number(json_array_get(json_object_get(body, key), 0));
+
     if (!read_numbers(r, body, place, "mass", 1, &mass, NULL) ||
         !read_numbers(r, body, place, "position", 3, position, NULL) ||
         !read_numbers(r, body, place, "quaternion", 4, quaternion, &turned) ||
@@ -118,6 +119,7 @@ static bool read_body(reader *r, json_t *body, const char *place)
         !read_numbers(r, body, place, "velocity", 6, velocity, NULL) ||
         !read_numbers(r, body, place, "force", 6, force, NULL))
         return false;
+
     if (diagonal) {
         double d[3] = {inertia[0], inertia[1], inertia[2]};
         for (int i = 0; i < 9; i++) inertia[i] = i % 4 == 0 ? d[i / 4] : 0;
@@ -173,6 +175,7 @@ static bool read_contact(reader *r, json_t *contact, const char *place, int bodi
         !read_numbers(r, contact, place, "restitution", 1, &extras[1], &has[1]) ||
         !read_numbers(r, contact, place, "mu_rolling", 1, &extras[2], &has[2]))
         return false;
+
     ss_recorder_contact(r->recorder, a, b, point, normal, gap, mu);
     if (has_tangent || has[0] || has[1] || has[2])
         ss_recorder_contact_extras(r->recorder, has_tangent ? tangent : NULL, extras[0], extras[1],
@@ -186,6 +189,7 @@ static bool read_result(reader *r, const char *solver, json_t *result, int bodie
     char place[MOST_NAME];
     snprintf(place, sizeof place, "results.%.60s", solver);
     if (!check_keys(r, result, place, keys)) return false;
+
     const size_t counts[4] = {6 * (size_t)bodies, (size_t)rows, (size_t)contacts, 3 * (size_t)contacts};
     double *arrays[4] = {0};
     bool there[4] = {false}, good = true;

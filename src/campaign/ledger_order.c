@@ -106,10 +106,12 @@ bool ss_results_sort(ss_ledger *ledger, ss_results *results, ss_error *err)
     sort(results->machines, results->machine_count, sizeof *results->machines, by_machine);
     sort(results->problems, results->problem_count, sizeof *results->problems, by_problem);
     sort(results->methods, results->method_count, sizeof *results->methods, by_method);
+
     place *problems = make_places(results->problems, results->problem_count, sizeof *results->problems);
     place *methods = make_places(results->methods, results->method_count, sizeof *results->methods);
     place *machines = make_places(results->machines, results->machine_count, sizeof *results->machines);
     bool good = (problems && methods && machines) || ss_ledger_fail_memory(ledger, err);
+
     for (int i = 0; good && i < results->run_count; i++) {
         ss_run_entry *run = &results->runs[i];
         run->problem = index_of(problems, results->problem_count, run->problem_id);
@@ -118,6 +120,7 @@ bool ss_results_sort(ss_ledger *ledger, ss_results *results, ss_error *err)
         if (run->problem < 0 || run->method < 0 || run->machine < 0)
             good = ss_ledger_fail_row(ledger, "a run refers to a missing row", err);
     }
+
     if (good) sort(results->runs, results->run_count, sizeof *results->runs, by_run);
     ss_release(problems);
     ss_release(methods);

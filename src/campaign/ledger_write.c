@@ -270,6 +270,7 @@ bool ss_ledger_find_run(ss_ledger *ledger, int64_t problem_id, int64_t method_id
     sqlite3_bind_int64(s, 1, problem_id);
     sqlite3_bind_int64(s, 2, method_id);
     sqlite3_bind_int64(s, 3, machine_id);
+
     ss_step step = ss_ledger_step(ledger, s, err);
     if (step == SS_STEP_ROW) {
         const char *outcome = (const char *)sqlite3_column_text(s, 1);
@@ -282,6 +283,7 @@ bool ss_ledger_find_run(ss_ledger *ledger, int64_t problem_id, int64_t method_id
         snprintf(found->answer, sizeof found->answer, "%s", answer ? answer : "");
         sqlite3_reset(s);
     }
+
     if (step == SS_STEP_ROW && found->outcome == SS_OUTCOME_COUNT)
         return ss_ledger_fail_row(ledger, "a run with an unknown outcome", err);
     return step != SS_STEP_FAILED;

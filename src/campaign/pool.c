@@ -138,6 +138,7 @@ static bool give_task(run *r, slot *s)
         r->failed = true;
         return ss_fail(r->err, SS_ERROR_RESOURCES, "cannot start a process: %s", strerror(errno));
     }
+
     s->request = (ss_worker_request){++r->serial, task};
     s->page->since = ss_clock_seconds();
     s->page->forgiven = 0.0;

@@ -102,6 +102,7 @@ bool ss_record_make(const ss_result *result, ss_run_entry *run, ss_error *err)
     *run = (ss_run_entry){
         .outcome = (ss_outcome)result->run.status, .unknowns = result->problem->size, .steady = true};
     bool good = keep_result(&result->run, result->peg != NULL, run);
+
     if (result->refusal) {
         run->message = ss_text_copy(result->refusal);
         good = good && run->message;
@@ -115,6 +116,7 @@ bool ss_record_make(const ss_result *result, ss_run_entry *run, ss_error *err)
         }
         ss_record_answer(result->x, result->problem->size, run->answer);
     }
+
     if (good) return true;
     ss_record_clear(run);
     return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for a record");
@@ -157,6 +159,7 @@ bool ss_record_stored(const ss_stored_result *stored, const ss_metric_value *met
                           .steady = true};
     run->kept_iteration = run->iterations;
     for (int g = 0; g < SS_GAUGE_COUNT; g++) run->gauge[g] = NAN; // of a problem that only the engine knows
+
     bool good = true;
     if (metrics) {
         good = keep_judgement(metrics, contacts, stored->answer->contacts, run);
@@ -165,6 +168,7 @@ bool ss_record_stored(const ss_stored_result *stored, const ss_metric_value *met
         run->message = ss_text_copy("incomplete: velocities or impulses are missing");
         good = run->message != NULL;
     }
+
     if (good) return true;
     ss_record_clear(run);
     return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for a record");

@@ -395,6 +395,7 @@ bool ss_statistics_advise(const ss_statistics_work *work, ss_statistics *made)
             tell_overlap(&a);
             tell_caveats(&a);
         }
+
         advice->text =
             a.text.out_of_memory ? NULL : ss_arena_take(work->arena, a.text.length + 1, 1, "advice");
         if (advice->text) memcpy(advice->text, ss_text_get(&a.text), a.text.length + 1);

@@ -49,6 +49,7 @@ bool ss_task_recorded(ss_worker_state *state, const ss_task *task, ss_text *repl
     if (count < 0) return false;
     ss_pack_int(reply, count);
     if (task->count >= count) return true;
+
     ss_stored_result stored = {0};
     ss_error why = {0};
     ss_text answer = {0};

@@ -111,6 +111,7 @@ bool ss_task_time(ss_worker_state *state, const ss_task *task, ss_text *reply, s
     // without history: what a user would run
     ss_session *session = ss_worker_state_session(state, task->method, task->limit, false, err);
     if (!session || !time_once(state, session, by_processor, &sample, first, err)) return false; // warm-up
+
     if (sample.elapsed < SHORT_RUN) by_processor = false;
     ss_pack_int(reply, task->count);
     for (int i = 0; i < task->count; i++) {

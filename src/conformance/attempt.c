@@ -32,12 +32,14 @@ static uint64_t hash_of(const ss_problem *problem)
     hash = mix(hash, problem->partner, n * sizeof *problem->partner);
     hash = mix(hash, problem->factor, n * sizeof *problem->factor);
     hash = mix(hash, problem->diagonal, n * sizeof *problem->diagonal);
+
     for (int k = 0; k < problem->block_count; k++) {
         const ss_block *block = &problem->blocks[k];
         const int numbers[] = {(int)block->law, block->first, block->size, block->contact, block->constraint};
         const double frictions[] = {block->mu, block->mu_rolling};
         hash = mix(mix(hash, numbers, sizeof numbers), frictions, sizeof frictions);
     }
+
     if (problem->A) hash = mix(hash, problem->A->value, (size_t)problem->A->start[n] * sizeof(double));
     if (problem->bodies) {
         hash = mix(hash, problem->bodies->jacobian, n * sizeof *problem->bodies->jacobian);

@@ -175,6 +175,7 @@ bool ss_known_column(const char *name, int n, double growth, ss_known *made, ss_
         A[n * i + i] = here + below;
         if (i > 0) A[n * i + i - 1] = A[n * (i - 1) + i] = -below;
     }
+
     if (good) {
         b[0] = -1.0; // all balls fall at the same speed: only the lowest row sees it
         for (int i = n - 1; i >= 0; i--) x[i] = pow(growth, i) + (i + 1 < n ? x[i + 1] : 0.0);
@@ -183,6 +184,7 @@ bool ss_known_column(const char *name, int n, double growth, ss_known *made, ss_
     } else {
         ss_fail(err, SS_ERROR_RESOURCES, "out of memory for a problem");
     }
+
     ss_release(A);
     ss_release(b);
     ss_release(x);
@@ -235,6 +237,7 @@ bool ss_known_from_frame(const char *name, const char *formulation, const ss_fra
     } options;
     *made = (ss_known){.name = name, .stop = SS_KNOWN_STOP};
     snprintf(words, sizeof words, "%s", formulation);
+
     const ss_formulation *found = ss_formulation_find(strtok_r(words, " ", &rest));
     if (!found || found->options_size > sizeof options)
         return ss_fail(err, SS_ERROR_USAGE, "unknown formulation '%s'", formulation);
@@ -242,6 +245,7 @@ bool ss_known_from_frame(const char *name, const char *formulation, const ss_fra
     for (char *word; (word = strtok_r(NULL, " ", &rest));) {
         if (!ss_options_assign(found->options, options.bytes, word, err)) return false;
     }
+
     made->problem = ss_problem_from_frame(frame, found, options.bytes, err);
     for (int i = 0; made->problem && i < made->problem->size; i++) {
         // the energy does not see rows without inverse mass, such as those of the sliding speed
@@ -358,6 +362,7 @@ ss_recipe ss_known_mixture(uint64_t seed, char letters[16])
     for (int i = 0; i < count; i++)
         letters[i] = all[(from + ss_random_below(&random, kinds)) % ((int)sizeof all - 1)];
     letters[count] = 0;
+
     ss_recipe made = {.name = letters, .letters = letters, .seed = seed};
     made.matrix = (ss_recipe_matrix)ss_random_below(&random, SS_RECIPE_MATRICES);
     made.bodies = 1 + ss_random_below(&random, 5);

@@ -55,6 +55,7 @@ static bool attempt(trial *t, const ss_run_options *run, const void *options, do
     t->result->status = a->result.status;
     t->result->iterations = a->result.iterations;
     t->result->error = a->verdict.worst;
+
     if (a->end == SS_ATTEMPT_REFUSED) {
         t->result->outcome = SS_CHECK_NOT_APPLICABLE;
         snprintf(t->result->message, sizeof t->result->message, "%s", a->note);
@@ -64,6 +65,8 @@ static bool attempt(trial *t, const ss_run_options *run, const void *options, do
         t->result->late = true;
         return fail(t, NAN, "%stoo slow: stopped after %d iterations", when, a->result.iterations);
     }
+
+    // In the order of their weight: the first fault counts.
     if (a->end == SS_ATTEMPT_BROKEN)
         return fail(t, NAN, "%sthe call failed, or x is not finite: %s", when, a->note);
     if ((unsigned)a->said > SS_FAILED)
@@ -109,6 +112,7 @@ static bool check_solves(trial *t)
 static bool check_agrees(trial *t)
 {
     if (!(t->of->agreement > 0.0)) return nothing(t);
+
     ss_attempt a;
     ss_run_options run = usual(t);
     double *x = room_for_x(t);
@@ -122,6 +126,7 @@ static bool check_agrees(trial *t)
             if (!(off <= t->of->agreement))
                 fail(t, off, "w[%d] differs from the only one that is right, by %.2g of the load", i, off);
         }
+
         if (a.end != SS_ATTEMPT_SOLVED) nothing(t); // the check before has said so
     }
     ss_release(x);
@@ -266,6 +271,7 @@ static bool check_repeatable(trial *t)
             fail(t, NAN, "two equal runs differ: %d iterations and %d", one.result.iterations,
                  two.result.iterations);
     }
+
     ss_release(first);
     ss_release(second);
     return true;
@@ -418,6 +424,7 @@ static bool check_units(trial *t)
     ss_run_options run = usual(t);
     if (!attempt(t, &run, NULL, NULL, "", &a)) return false;
     if (a.end != SS_ATTEMPT_SOLVED) return nothing(t);
+
     int before = a.result.iterations;
     for (int k = 0; k < 4; k++) {
         char when[80];
@@ -496,6 +503,8 @@ static bool check_memory(trial *t)
         t->result->outcome = SS_CHECK_NOT_APPLICABLE;
         return false;
     }
+
+    // The n-th request for memory fails, until a run makes fewer.
     for (long n = 1; n < 1000 && !(t->setup->cancel && *t->setup->cancel); n++) {
         ss_known of;
         ss_error err = {0};
@@ -505,6 +514,7 @@ static bool check_memory(trial *t)
         ss_run_options run = usual(t);
         run.max_iterations = 50;
         ss_solve_result result = {0};
+
         faults_start(n);
         bool good = x && ss_solve(&(ss_solve_request){.solver = t->setup->solver,
                                                       .problem = of.problem,
@@ -516,6 +526,8 @@ static bool check_memory(trial *t)
         bool reached = faults_stop();
         t->result->status = result.status;
         t->result->iterations = result.iterations;
+
+        // Nothing may be left behind, and nothing may be claimed that does not hold.
         if (left != 0) fail(t, NAN, "request %ld for memory failed: %ld blocks are left behind", n, left);
         if (!good && !err.code) fail(t, NAN, "request %ld for memory failed: no reason given", n);
         for (int i = 0; x && i < of.problem->size; i++)
@@ -523,6 +535,7 @@ static bool check_memory(trial *t)
         if (good && result.status == SS_CONVERGED &&
             !(ss_independent_judge(of.problem, x).worst <= SS_CHECK_HONEST))
             fail(t, NAN, "request %ld for memory failed: says converged", n);
+
         ss_release(x);
         ss_known_free(&of);
         if (!reached || t->result->outcome == SS_CHECK_FAILED) break;
@@ -551,6 +564,8 @@ static bool check_options(trial *t)
     if (!is_sample(t->problem) || !solver->options || !solver->options->name) return nothing(t);
     void *options = ss_allocate(1, solver->options_size);
     bool good = options != NULL;
+
+    // Both ends of each range, and every choice.
     for (const ss_option *option = solver->options; good && option->name; option++) {
         char value[64];
         switch (option->type) {
@@ -578,6 +593,7 @@ static bool check_options(trial *t)
             break;
         }
     }
+
     ss_release(options);
     return good;
 }
@@ -610,6 +626,7 @@ static bool check_descriptor(trial *t)
     if (is_empty(solver->weakness)) return fail(t, NAN, "no weakness: when does it fail?");
     if (!(solver->laws & known) || solver->laws & ~known)
         return fail(t, NAN, "laws are %u: none, or one that does not exist", solver->laws);
+
     void *options = solver->options ? ss_allocate(1, solver->options_size) : NULL;
     ss_error err = {0};
     for (const ss_option *option = solver->options; option && option->name; option++) {
@@ -617,6 +634,7 @@ static bool check_descriptor(trial *t)
         if (option->offset >= solver->options_size)
             fail(t, NAN, "option %s is outside its struct (options_size)", option->name);
     }
+
     if (options && t->result->outcome == SS_CHECK_PASSED) {
         ss_options_defaults(solver->options, options);
         if (!ss_options_check(solver->options, options, &err)) fail(t, NAN, "defaults: %s", err.message);
@@ -830,6 +848,7 @@ void ss_check_run(int check, const ss_check_setup *setup, int index, ss_check_re
     ss_error err = {0};
     *result = (ss_check_result){.outcome = SS_CHECK_PASSED, .iterations = -1, .error = NAN};
     trial t = {setup, ss_check_case_problem(check, setup, index), &of, result};
+
     bool good = true;
     if (checks[check].scope == CATALOGUE) {
         good = ss_known_make(index, &of, &err);
@@ -837,6 +856,7 @@ void ss_check_run(int check, const ss_check_setup *setup, int index, ss_check_re
         ss_recipe recipe = other_recipe(check, setup, index, letters);
         good = ss_known_from_recipe(&recipe, &of, &err);
     }
+
     if (good)
         checks[check].run(&t);
     else

@@ -71,6 +71,7 @@ bool ss_expected_parse(const char *text, const char *name, ss_expected_list *lis
     list->items = ss_allocate(lines, sizeof *list->items);
     bool good = list->text && list->items;
     if (!good) ss_fail(err, SS_ERROR_RESOURCES, "out of memory for expected failures");
+
     int number = 1;
     for (char *line = list->text; good && line; number++) {
         char *end = strchr(line, '\n');
@@ -82,6 +83,7 @@ bool ss_expected_parse(const char *text, const char *name, ss_expected_list *lis
         }
         line = end ? end + 1 : NULL;
     }
+
     if (!good) ss_expected_free(list);
     return good;
 }

@@ -84,9 +84,11 @@ static void judge_row(const ss_problem *problem, const double *x, const long dou
         l = fmaxl(l, -limit);
         u = fminl(u, limit);
     }
+
     blame(v, i, "lower bound", (l - x[i]) * root);
     blame(v, i, "upper bound", (x[i] - u) * root);
     if (l == u) return;
+
     bool equation = isinf(l) && isinf(u);
     if (w[i] > 0.0L)
         blame(v, i, equation ? "an equation does not hold" : "positive w away from the lower bound",
@@ -133,10 +135,12 @@ static void judge_cone(const ss_problem *problem, const ss_block *block, const d
     long double a = ss_independent_inverse_mass(problem, first), lift = 0.0L;
     if (convex && !isinf(block->mu)) lift += block->mu * length(u + 1, tangents);
     if (convex && block->size == 5) lift += block->mu_rolling * length(u + 3, 2);
+
     long double normal = u[0] - lift;
     blame(v, first, "pull", -r[0] * sqrtl(a));
     blame(v, first, "approach", -normal / sqrtl(a));
     blame(v, first, "force at a contact that opens", smaller(r[0], normal, a));
+
     judge_friction(r + 1, u + 1, tangents, block->mu, r[0], ss_independent_inverse_mass(problem, first + 1),
                    first + 1, v);
     if (block->size == 5)

@@ -74,6 +74,7 @@ static void put_failures(const ss_suite *suite, bool expected, ss_text *page)
                               ? "\n## Expected failures\n\n```text\n"
                               : "\n## Failures\n\nLines of this form, with the reason in your words, are a "
                                 "list for `--expect`.\n\n```text\n";
+
     for (int k = 0; k < suite->case_count; k++) {
         const ss_suite_case *item = &suite->cases[k];
         char name[SS_CHECK_CASE_NAME];
@@ -87,6 +88,7 @@ static void put_failures(const ss_suite *suite, bool expected, ss_text *page)
                         expected ? item->expected->reason : item->result.message);
     }
     if (count > 0) ss_text_append(page, "```\n");
+
     count = 0;
     for (const ss_expected *item; !expected && (item = ss_suite_surprise(suite, &at));) {
         if (count++ == 0) ss_text_append(page, "\n## Expected to fail, but passed\n\n```text\n");

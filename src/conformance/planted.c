@@ -208,6 +208,7 @@ ss_sparse *ss_planted_matrix(ss_random *random, int rows, int columns, double de
         if (there[k]) dense[k] = ss_random_between(random, -1, 1);
         count += there[k];
     }
+
     ss_sparse *made = there ? ss_sparse_create(rows, columns, count, err) : NULL;
     for (int j = 0, at = 0; made && j < columns; j++) {
         for (int i = 0; i < rows; i++) {
@@ -217,6 +218,7 @@ ss_sparse *ss_planted_matrix(ss_random *random, int rows, int columns, double de
         }
         made->start[j + 1] = at;
     }
+
     ss_release(dense);
     ss_release(there);
     return made;
@@ -292,6 +294,7 @@ static void fill_bodies(ss_random *random, const ss_recipe *from, ss_problem *pr
         for (int i = 0; i < 3; i++) form->inverse_inertia[b][4 * i] = (2.0 + i) / mass;
         for (int i = 0; i < 6; i++) form->free_velocity[b][i] = ss_random_between(random, -1, 1);
     }
+
     for (int k = 0; k < problem->block_count; k++) {
         const ss_block *block = &problem->blocks[k];
         int a = ss_random_below(random, form->bodies + 1) - 1, b = ss_random_below(random, form->bodies);
@@ -314,6 +317,8 @@ bool ss_planted_load(ss_problem *problem, const double *x, const double *w, ss_e
     for (int i = 0; i < problem->size; i++) problem->b[i] = w[i];
     ss_sparse_apply(problem->A, x, -1.0, problem->b);
     ss_problem_matrix_changed(problem);
+
+    // Of bodies, b is made of free velocities: offsets make up the difference.
     ss_bodies_form *form = problem->bodies;
     if (!form) return true;
     for (int i = 0; i < problem->size; i++) {
@@ -345,6 +350,7 @@ bool ss_known_from_recipe(const ss_recipe *from, ss_known *made, ss_error *err)
     ss_problem *problem = made->problem = ss_recipe_problem(from, &random, err);
     if (problem) made->x = reals(problem->size, err);
     if (made->x) made->w = reals(problem->size, err);
+
     bool good = made->w != NULL;
     if (good) {
         ss_recipe_plant(from, &random, problem, made->x, made->w);
@@ -357,6 +363,7 @@ bool ss_known_from_recipe(const ss_recipe *from, ss_known *made, ss_error *err)
                                                             : ss_planted_definite(&random, n, err);
         good = (problem->bodies || problem->A) && ss_planted_load(problem, made->x, made->w, err);
     }
+
     if (!good) ss_known_free(made);
     return good;
 }

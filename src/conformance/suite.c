@@ -150,6 +150,7 @@ static bool plan(ss_suite *suite, ss_error *err)
         count += suite->wanted[c] ? ss_check_cases(c, &suite->setup) * suite->solver_count : 0;
     suite->cases = ss_allocate((size_t)count, sizeof *suite->cases);
     if (!suite->cases) return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for %d checks", count);
+
     for (int s = 0; s < suite->solver_count; s++) {
         for (int c = 0; c < ss_check_count(); c++) {
             for (int k = 0; suite->wanted[c] && k < ss_check_cases(c, &suite->setup); k++) {
@@ -157,6 +158,7 @@ static bool plan(ss_suite *suite, ss_error *err)
                 char name[SS_CHECK_CASE_NAME];
                 *item = (ss_suite_case){.solver = s, .check = c, .index = k};
                 ss_check_case_name(c, &suite->setup, k, name);
+
                 for (int l = 0; l < suite->expected_count && !item->expected; l++) {
                     const ss_expected_list *list = &suite->expected[l];
                     int found = ss_expected_find(list, suite->solvers[s]->name, ss_check_at(c)->name, name);
@@ -180,10 +182,12 @@ bool ss_suite_run(ss_suite *suite, ss_error *err)
                     .work = work,
                     .next = next,
                     .done = done};
+
     for (int p = 0; p < SS_PHASES; p++) {
         if (suite->time_limit > 0.0 && p != SS_PHASE_IDLE)
             pool.patience[p] = (ss_patience){suite->time_limit, PATIENCE(suite->time_limit)};
     }
+
     bool good = ss_pool_run(&pool, err);
     suite->interrupted = suite->stop && *suite->stop;
     return good;

@@ -210,6 +210,7 @@ static bool extreme_eigenvalues(const ss_problem *problem, double *smallest, dou
     double T[STEPS * STEPS] = {0}, values[STEPS];
     ss_arena *arena = ss_arena_create(1 << 16, NULL);
     bool good = root && work && basis && arena;
+
     if (good) {
         for (int i = 0; i < n; i++)
             root[i] = problem->diagonal[i] > 0.0 ? 1.0 / sqrt(problem->diagonal[i]) : 1.0;
@@ -219,6 +220,7 @@ static bool extreme_eigenvalues(const ss_problem *problem, double *smallest, dou
         good = ss_dense_symmetric_eigen(made, square, values, NULL, arena) == SS_LINALG_OK;
         if (good) *smallest = values[0], *largest = values[made - 1];
     }
+
     ss_arena_destroy(arena);
     ss_release(root);
     ss_release(work);

@@ -70,6 +70,7 @@ static bool diagnose_bounds(ss_diagnosing *d)
             if (!(l <= u) || l == INFINITY || u == -INFINITY) note(&bad, "bounds", i);
         }
     }
+
     if (!bad.count) return true;
     double l = problem->lower[bad.first], u = problem->upper[bad.first];
     ss_text_append(&d->text, "the bounds of ");

@@ -83,6 +83,7 @@ static void choose_range(ss_plot_axis *axis, const ss_plot_axis *wanted)
         axis->to = wanted->to;
         return;
     }
+
     if (!(axis->from <= axis->to)) axis->from = axis->log ? 0.1 : 0.0, axis->to = 1.0;
     if (axis->log) {
         // errors that reach rounding do not press the rest into a corner
@@ -92,6 +93,8 @@ static void choose_range(ss_plot_axis *axis, const ss_plot_axis *wanted)
         axis->to *= room;
         return;
     }
+
+    // Ends are round numbers; a single value gets some room.
     double range = axis->to - axis->from;
     if (!(range > 1e-12 * fmax(fabs(axis->to), fabs(axis->from)))) {
         range = axis->to == 0.0 ? 1.0 : fabs(axis->to);
@@ -315,6 +318,7 @@ static int wrap(ss_drawing *drawing, const char *words, double x, double y, doub
             }
             taken = end + (words[end] == ' ');
         }
+
         if (taken == 0) return lines; // longer than any line
         char shown[1024];
         shorten(line, size, room * (bold ? 0.93 : 1.0), shown, sizeof shown);
@@ -459,6 +463,7 @@ static void draw_bars(const canvas *on, const ss_plot_series *s, const ss_plot_a
     for (int i = 1; stack && i < s->count; i++) step = fmin(step, fabs(s->x[i] - s->x[i - 1]));
     if (!isfinite(step) || step == 0.0) step = 1.0;
     double share = stack ? (s->count > 60 ? 1.0 : 0.86) * step : 0.8 / on->groups;
+
     begin_shape(on, s, true, true);
     for (int i = 0; i < s->count; i++) {
         double below = stack       ? stacked_below(on->figure, s, i)
@@ -691,6 +696,7 @@ static void draw_swatch(const canvas *on, const ss_plot_series *s, double left, 
         add_marker(on, s->look, left + 0.5 * width, middle, u);
         return;
     }
+
     begin_shape(on, s, filled, false);
     if (filled) {
         ss_drawing_edge(on->drawing, 0xb9bcb6, 0.5 * u);
@@ -700,6 +706,7 @@ static void draw_swatch(const canvas *on, const ss_plot_series *s, double left, 
         add_hatch(on, left, middle - 5.0 * u, width, 10.0 * u, s->hatch);
         return;
     }
+
     ss_drawing_move(on->drawing, left, middle);
     ss_drawing_line(on->drawing, left + width, middle);
     if (s->marks == 0) return;

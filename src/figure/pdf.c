@@ -102,6 +102,7 @@ static void write_piece(void *context, const char *piece, size_t length, double 
     number(&d->page, c), number(&d->page, s), number(&d->page, -s), number(&d->page, c);
     number(&d->page, d->x - s * raised), number(&d->page, d->y + c * raised);
     ss_text_append(&d->page, "Tm <");
+
     for (const char *at = piece; at < piece + length;) {
         uint32_t character = ss_next_character(&at);
         if (character < 0x20) continue;
@@ -110,6 +111,7 @@ static void write_piece(void *context, const char *piece, size_t length, double 
         width += font->advance[glyph] * size / font->units;
         ss_text_appendf(&d->page, "%04x", glyph);
     }
+
     ss_text_append(&d->page, "> Tj\n");
     d->x += c * width;
     d->y += s * width;

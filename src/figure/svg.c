@@ -70,6 +70,7 @@ static void draw_path(const ss_drawing *drawing, const ss_mark *mark, const char
         attribute(svg, "stroke-width", paint->width);
         ss_text_append(svg, " stroke-linejoin=\"round\"");
     }
+
     if (paint->dashes > 0) {
         ss_text_append(svg, " stroke-dasharray=\"");
         for (int i = 0; i < paint->dashes; i++) number(svg, i ? " " : "", paint->dash[i]);
@@ -77,6 +78,7 @@ static void draw_path(const ss_drawing *drawing, const ss_mark *mark, const char
     }
     if (paint->opacity > 0.0) ss_text_appendf(svg, " opacity=\"%g\"", paint->opacity);
     ss_text_append(svg, " d=\"");
+
     const double *at = drawing->numbers + mark->first_number;
     for (int i = 0; i < mark->steps; i++) {
         static const char *const letters[] = {"M", "L", "C", "z"};
@@ -125,6 +127,7 @@ static void draw_words(const ss_mark *mark, bool inside_page, ss_text *svg)
         number(svg, " ", mark->y);
         ss_text_append(svg, ")\"");
     }
+
     ss_text_append(svg, ">");
     writing w = {.svg = svg};
     ss_words_split(mark->words, mark->size, write_piece, &w);
@@ -137,6 +140,7 @@ void ss_drawing_svg(const ss_drawing *drawing, bool inside_page, const char *id,
     if (svg->out_of_memory) return;
     if (!inside_page) ss_text_append(svg, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
     ss_text_append(svg, "<svg xmlns=\"http://www.w3.org/2000/svg\"");
+
     const char *unit = inside_page ? "" : "mm";
     const double scale = inside_page ? 1.0 : 25.4 / 72.0;
     ss_text_appendf(svg, " width=\"%.2f%s\" height=\"%.2f%s\" viewBox=\"0 0 %.2f %.2f\"",
@@ -147,11 +151,13 @@ void ss_drawing_svg(const ss_drawing *drawing, bool inside_page, const char *id,
     ss_text_append(svg, " role=\"img\" aria-label=\"");
     ss_text_append_escaped(svg, drawing->title);
     ss_text_append(svg, "\">\n");
+
     if (!inside_page) {
         ss_text_append(svg, "<title>");
         ss_text_append_escaped(svg, drawing->title);
         ss_text_append(svg, "</title>\n<rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n");
     }
+
     for (size_t i = 0; i < drawing->clip_count; i++) {
         const ss_clip *clip = &drawing->clips[i];
         ss_text_appendf(svg, "<clipPath id=\"frame-%s-%d\"><rect", id, (int)i + 1);
@@ -161,6 +167,7 @@ void ss_drawing_svg(const ss_drawing *drawing, bool inside_page, const char *id,
         attribute(svg, "height", clip->height);
         ss_text_append(svg, "/></clipPath>\n");
     }
+
     for (size_t i = 0; i < drawing->mark_count; i++) {
         const ss_mark *mark = &drawing->marks[i];
         if (mark->words)

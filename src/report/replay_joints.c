@@ -20,9 +20,11 @@ static bool find_arm(const ss_vec3 *linear, const ss_vec3 *angular, int count, s
         m = ss_mat3_add_scaled(m, -1.0, ss_mat3_outer(t, t));
         c = ss_vec3_add(c, ss_vec3_cross(t, angular[k]));
     }
+
     double trace = ss_mat3_trace(m);
     if (!(trace > 0.0)) return false;
     m = ss_mat3_add_scaled(m, 1e-9 * trace, ss_mat3_identity());
+
     double determinant = ss_mat3_determinant(m);
     ss_vec3 x = ss_mat3_column(&m, 0), y = ss_mat3_column(&m, 1), z = ss_mat3_column(&m, 2);
     *arm = (ss_vec3){ss_vec3_dot(c, ss_vec3_cross(y, z)) / determinant,
@@ -72,6 +74,7 @@ static int link_many(const ss_frame *frame, ss_replay_joint *links)
             if (pair[0] >= 0 && pair[1] >= 0)
                 link_bodies(frame, pair[0], pair[1], all->jacobian[row] + 6, &links[found++]);
         }
+
         bool again = false;
         for (int i = first; i < k; i++) again |= all->further_body[i] == to;
         if (!again) link_bodies(frame, from, to, all->further_jacobian[k], &links[found++]);

@@ -135,6 +135,7 @@ int ss_report_chosen(const ss_report_request *request, bool in_table, int *shown
             any = strstr(request->statistics->series[i].label, request->methods[m]);
         if (!any) return fail_unknown(request, request->methods[m], err), -1;
     }
+
     int most = request->best > 0 ? request->best : in_table || request->method_count > 0 ? total : 8;
     for (int i = 0; i < total && count < most; i++) {
         const char *own = request->statistics->series[i].label;

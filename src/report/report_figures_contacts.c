@@ -199,6 +199,7 @@ static const char *place_frames(const ss_report_request *request, const char *sc
     const ss_results *results = request->results;
     bool timed = strcmp(ss_report_setting(request, "x", "time"), "time") == 0, counted = true;
     int order = 0;
+
     for (int p = 0; p < results->problem_count; p++) {
         const ss_problem_entry *one = &results->problems[p];
         x[p] = NAN;

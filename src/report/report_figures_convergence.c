@@ -52,6 +52,7 @@ static void add_spread(ss_report_exhibit *to, const ss_band *band, int series, b
             if (isfinite(seen[k]) && seen[k] > 0.0)
                 *least = fmin(*least, seen[k]), *most = fmax(*most, seen[k]);
     }
+
     const char *name = mean ? "mean \xc2\xb1 one standard deviation" : "5 % to 95 % of the problems";
     ss_plot_series *area = ss_figure_band(&to->figure, alone ? name : NULL, band->points, x, low, high);
     area->tint = series % 8;
