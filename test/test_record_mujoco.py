@@ -137,3 +137,49 @@ def test_another_version_is_named(tmp_path):
     call("cc", tmp_path / "main.c", tmp_path / "libmujoco.so.3", "-o", tmp_path / "m", f"-Wl,-rpath,{tmp_path}")
     said = run("record", "-e", "mujoco", "-o", tmp_path / "m.h5", "--", tmp_path / "m", code=BAD_INPUT).stderr
     assert "MuJoCo 3.1.1 is not the one that this recorder was built for" in said
+
+
+# ---- generalised coordinates -------------------------------------------------------------------------------------------
+
+def csr(arrays, name, rows, columns):
+    start, column, value = (np.ravel(arrays[f"generalized/{name}/{part}"]) for part in ("indptr", "indices", "values"))
+    dense = np.zeros((rows, columns))
+    for row in range(rows):
+        dense[row, column[start[row]:start[row + 1]]] = value[start[row]:start[row + 1]]
+    return dense
+
+
+@pytest.mark.parametrize("name", ["pendulum", "motor", "tendon"])
+def test_trees_are_recorded_in_mujocos_own_coordinates(featured, name):
+    """T is MuJoCo's Jacobian and M its mass matrix: T' (masses of bodies) T and the armatures, by numbers of this test."""
+    path, _ = featured(name)
+    run("check", path)  # T v, implied joints, the mass matrix
+    for arrays, results in frames(path):
+        mass, v = np.ravel(arrays["bodies/masses"]), np.ravel(arrays["generalized/velocities"])
+        count, nv = len(mass), len(v)
+        T, M = csr(arrays, "map", 6 * count, nv), csr(arrays, "mass", nv, nv)
+        assert np.abs(T @ v - np.reshape(arrays["bodies/velocities"], 6 * count)).max() < 1e-12
+        masses, inertia = np.zeros((6 * count, 6 * count)), np.reshape(arrays["bodies/world_inertia_tensors"], (count, 3, 3))
+        for b in range(count):
+            masses[6 * b:6 * b + 3, 6 * b:6 * b + 3] = mass[b] * np.eye(3)
+            masses[6 * b + 3:6 * b + 6, 6 * b + 3:6 * b + 6] = inertia[b]
+        rotors = np.diag([0.01, 0.002, 0.002, 0.002]) if name == "pendulum" else np.zeros((nv, nv))
+        assert np.abs(np.tril(T.T @ masses @ T + rotors) - M).max() < 1e-12 * np.abs(M).max()
+        (result,) = results.values()
+        after = np.ravel(result["generalized_velocities"])
+        assert np.abs(T @ after - np.reshape(result["velocities"], 6 * count)).max() < 1e-12
+
+
+def test_a_recorded_tree_is_solved_alike_in_both_coordinates(featured):
+    path, _ = featured("pendulum")
+    change = []
+    for kind in ("maximal", "minimal"):
+        solved = run_json("solve", path, "--frame", 5, "--with", f"coordinates={kind}", "--stop", "relative_energy<1e-10")
+        assert solved["frames"][0]["status"] == "converged"
+        change.append(solved["frames"][0]["metrics"]["kinetic_energy_change"]["value"])
+    assert change[0] == pytest.approx(change[1], rel=1e-7)
+
+
+def test_free_bodies_need_no_coordinates_of_their_own(featured):
+    for arrays, _ in frames(featured("contact3")[0]):
+        assert not any(name.startswith("generalized") for name in arrays)

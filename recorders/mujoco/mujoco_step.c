@@ -27,6 +27,7 @@ struct ss_mujoco_step {
     double (*J)[6];      /* of rigid body b and coordinate k: J[b nv + k] */
     double *tau;         /* joint forces that are left */
     double *row;         /* one row of efc_J */
+    int *path;           /* coordinates that move a body, from the root */
     double (*wrench)[6]; /* impulses on each rigid body that its joint must carry */
     int nv;
 };
@@ -48,7 +49,8 @@ ss_mujoco_step *ss_mujoco_step_create(bool rows, ss_error *err)
 
 static void forget(ss_mujoco_step *step)
 {
-    void *arrays[] = {step->qvel, step->number, step->rigid, step->J, step->tau, step->row, step->wrench};
+    void *arrays[] = {step->qvel, step->number, step->rigid,  step->J,
+                      step->tau,  step->row,    step->wrench, step->path};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) ss_release(arrays[i]);
 }
 
@@ -148,7 +150,9 @@ static bool learn(ss_mujoco_step *step, const mjModel *m, const mjData *d)
     step->tau = ss_allocate(nv, sizeof *step->tau);
     step->row = ss_allocate(40 * nv, sizeof *step->row);
     step->wrench = ss_allocate(nb, sizeof *step->wrench);
-    if (!step->qvel || !step->number || !step->rigid || !step->J || !step->tau || !step->row || !step->wrench)
+    step->path = ss_allocate(nv, sizeof *step->path);
+    if (!step->path || !step->qvel || !step->number || !step->rigid || !step->J || !step->tau || !step->row ||
+        !step->wrench)
         return false;
     step->model = m;
     step->data = d;
@@ -286,6 +290,7 @@ static bool add_armature(ss_mujoco_step *step, ss_capture *c, const mjModel *m, 
         c->frame.constraints.regularization[row] = 1.0 / armature;
         c->frame.constraints.time_derivative[row] = -step->qvel[r->first + k];
         c->frame.constraints.holonomic[j] = 0;
+        c->frame.constraints.implied[j] = SS_IMPLIED_BY_MASS;
         c->answer.row_impulse[row] = -armature * c->frame.h * d->qacc[r->first + k];
     }
     return true;
@@ -326,7 +331,9 @@ static bool add_trees(ss_mujoco_step *step, ss_capture *c, const mjModel *m, con
         // N: unit vectors, each made orthogonal to S and to those before; the longest ones first.
         int rows = 6 - r->dofs;
         if (rows > 0) {
-            if (ss_capture_joint(c, r->parent, b, rows) < 0) return false;
+            int j = ss_capture_joint(c, r->parent, b, rows);
+            if (j < 0) return false;
+            c->frame.constraints.implied[j] = SS_IMPLIED_BY_T;
             r->rows = rows;
             r->first_row = c->frame.constraints.row_count - rows;
             for (int k = r->dofs; k < 6; k++) {
@@ -618,6 +625,65 @@ static void balance_trees(ss_mujoco_step *step, ss_capture *c)
     }
 }
 
+/* ---- coordinates ------------------------------------------------------------------------------------ */
+
+/* MuJoCo's own coordinates beside the bodies, where it has joints: T are the Jacobians, M is qM with its
+ * armatures, f all explicit forces along the coordinates. */
+static bool add_coordinates(ss_mujoco_step *step, ss_capture *c, const mjModel *m, const mjData *d)
+{
+    size_t nv = (size_t)step->nv;
+    int trees = 0, entries = 0;
+    bool jointed = false;
+    for (int b = 0; b < step->count; b++) {
+        jointed |= step->rigid[b].rows > 0;
+        for (int k = last_dof(&step->rigid[b]); k >= 0; k = m->dof_parentid[k]) entries += 6;
+    }
+    if (!jointed) return true;
+    for (int k = 0; k < m->nv; k++) trees += m->dof_parentid[k] < 0;
+    if (!ss_capture_coordinates(c, trees, m->nv, entries, m->nM)) return false;
+    ss_generalized *g = &c->frame.generalized;
+
+    trees = 0;
+    for (int k = 0; k < m->nv; k++) {
+        if (m->dof_parentid[k] < 0) g->tree[trees][0] = k, g->tree[trees++][1] = 0;
+        g->tree[trees - 1][1]++;
+        g->velocity[k] = step->qvel[k];
+        c->answer.generalized_velocity[k] = step->qvel[k] + c->frame.h * d->qacc[k];
+        g->force[k] = 0.0;
+
+        // qM has the diagonal first, and then what is above it, up to the root
+        int count = 0, start = k ? g->mass_start[k] : 0;
+        for (int up = k; up >= 0; up = m->dof_parentid[up]) step->path[count++] = up;
+        g->mass_start[k] = start;
+        g->mass_start[k + 1] = start + count;
+        for (int i = 0; i < count; i++) {
+            g->mass_column[start + i] = step->path[count - 1 - i];
+            g->mass[start + i] = d->qM[m->dof_Madr[k] + count - 1 - i];
+        }
+    }
+
+    entries = 0;
+    for (int b = 0; b < step->count; b++) {
+        const double(*J)[6] = (const double(*)[6])(step->J + (size_t)b * nv);
+        int count = 0;
+        for (int k = last_dof(&step->rigid[b]); k >= 0; k = m->dof_parentid[k]) {
+            step->path[count++] = k;
+            g->force[k] += dot(J[k], c->frame.bodies.force[b], 6);
+        }
+        for (int i = 0; i < 6; i++) {
+            g->map_start[6 * b + i] = entries;
+            for (int n = count - 1; n >= 0; n--) {
+                int k = step->path[n];
+                if (J[k][i] == 0.0) continue;
+                g->map_column[entries] = k;
+                g->map[entries++] = J[k][i];
+            }
+        }
+    }
+    g->map_start[6 * step->count] = g->map_count = entries;
+    return true;
+}
+
 /* ---- shapes ----------------------------------------------------------------------------------------- */
 
 static bool describe(ss_mujoco_step *step, ss_sink *sink, const mjModel *m, const mjData *d)
@@ -749,6 +815,7 @@ bool ss_mujoco_look_after(ss_mujoco_step *step, ss_sink *sink, const mjModel *m,
     if (!add_constraints(step, sink, m, d)) return false;
     push_joints(step, c);
     balance_trees(step, c);
+    if (!add_coordinates(step, c, m, d)) return false;
     if (first && !describe(step, sink, m, d)) return false;
     return sink->step(sink);
 }

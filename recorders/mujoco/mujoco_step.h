@@ -12,6 +12,7 @@
  *               damping, Coriolis terms) as the wrench along S with the same power, on child and parent
  *   joints      of the trees: bilateral rows, whose impulses follow from the balance, leaves first
  *   armature    a row u + x / armature = u before, u the speed of the coordinate: an inertia
+ *   coordinates where there are joints: T = J, M = qM with armatures, v = qvel, f = J' of the forces above
  *   limits, frictionloss, connect, weld     rows with C = R and -(J v + h aref) as time derivative
  *   contacts    C = R of the normal (pyramids: the mean of its edges), and the reference acceleration of the
  *               normal as surface velocity. Friction is that of the model; MuJoCo's softness of friction, and

@@ -44,7 +44,7 @@ static bool have_joints(ss_capture *c)
     int used = c->frame.constraints.count, room = next_room(c->joint_room, used, 1);
     if (room == c->joint_room) return true;
     ss_constraints *j = &c->frame.constraints;
-    c->out_of_memory |= !(room && GROW(j->pair) && GROW(j->rows) && GROW(j->holonomic));
+    c->out_of_memory |= !(room && GROW(j->pair) && GROW(j->rows) && GROW(j->holonomic) && GROW(j->implied));
     if (!c->out_of_memory) c->joint_room = room;
     return !c->out_of_memory;
 }
@@ -101,7 +101,7 @@ void ss_capture_begin(ss_capture *c, double time, double h)
     c->frame.bodies.count = c->frame.contacts.count = c->scenery.count = 0;
     c->frame.constraints.count = c->frame.constraints.row_count = 0;
     c->answer.bodies = c->answer.rows = c->answer.contacts = 0;
-    c->out_of_memory = c->has_rolling = c->has_arms = false;
+    c->out_of_memory = c->has_rolling = c->has_arms = c->has_coordinates = false;
     c->iterations = -1;
     // A frame without any item of a kind has its arrays all the same.
     if (have_bodies(c) && have_joints(c) && have_rows(c, 1)) have_contacts(c);
@@ -112,6 +112,7 @@ void ss_capture_free(ss_capture *c)
     ss_bodies *b = &c->frame.bodies;
     ss_constraints *j = &c->frame.constraints;
     ss_contacts *k = &c->frame.contacts;
+    ss_generalized *g = &c->frame.generalized;
     void *arrays[] = {b->mass,
                       b->position,
                       b->quaternion,
@@ -123,6 +124,7 @@ void ss_capture_free(ss_capture *c)
                       j->pair,
                       j->rows,
                       j->holonomic,
+                      j->implied,
                       j->jacobian,
                       j->violation,
                       j->time_derivative,
@@ -146,6 +148,16 @@ void ss_capture_free(ss_capture *c)
                       c->answer.normal_impulse,
                       c->answer.friction_impulse,
                       c->answer.rolling_impulse,
+                      g->tree,
+                      g->map_start,
+                      g->map_column,
+                      g->map,
+                      g->mass_start,
+                      g->mass_column,
+                      g->mass,
+                      g->velocity,
+                      g->force,
+                      c->answer.generalized_velocity,
                       c->scenery.position,
                       c->scenery.quaternion};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) ss_release(arrays[i]);
@@ -174,6 +186,7 @@ int ss_capture_joint(ss_capture *c, int a, int b, int rows)
     joints->pair[j][1] = b;
     joints->rows[j] = rows;
     joints->holonomic[j] = 1;
+    joints->implied[j] = SS_IMPLIED_NOT;
     joints->row_count = c->answer.rows = first + rows;
     memset(joints->jacobian[first], 0, (size_t)rows * sizeof *joints->jacobian);
     for (int r = first; r < first + rows; r++) {
@@ -185,6 +198,42 @@ int ss_capture_joint(ss_capture *c, int a, int b, int rows)
         c->answer.row_impulse[r] = 0.0;
     }
     return j;
+}
+
+bool ss_capture_coordinates(ss_capture *c, int trees, int coordinates, int map_entries, int mass_entries)
+{
+    ss_generalized *g = &c->frame.generalized;
+    const int used = 0; // nothing is kept
+    int rows = 6 * c->frame.bodies.count + 1, room;
+    bool good = !c->out_of_memory;
+    if (good && trees > c->tree_room) {
+        room = c->tree_room = trees;
+        good = GROW(g->tree);
+    }
+    if (good && coordinates + 1 > c->coordinate_room) {
+        room = c->coordinate_room = coordinates + 1;
+        good = GROW(g->mass_start) && GROW(g->velocity) && GROW(g->force) &&
+               GROW(c->answer.generalized_velocity);
+    }
+    if (good && rows > c->map_row_room) {
+        room = c->map_row_room = rows;
+        good = GROW(g->map_start);
+    }
+    if (good && map_entries > c->map_room) {
+        room = c->map_room = map_entries;
+        good = GROW(g->map_column) && GROW(g->map);
+    }
+    if (good && mass_entries > c->mass_room) {
+        room = c->mass_room = mass_entries;
+        good = GROW(g->mass_column) && GROW(g->mass);
+    }
+    g->trees = trees;
+    g->count = c->answer.coordinates = coordinates;
+    g->map_count = map_entries;
+    g->mass_count = mass_entries;
+    c->has_coordinates = good;
+    c->out_of_memory |= !good;
+    return good;
 }
 
 int ss_capture_contact(ss_capture *c, int a, int b)
@@ -266,6 +315,11 @@ ss_frame ss_capture_view(const ss_capture *c)
     ss_constraints *joints = &view.constraints;
     ss_contacts *contacts = &view.contacts;
     int rows = joints->row_count, count = contacts->count;
+
+    if (!c->has_coordinates) {
+        view.generalized = (ss_generalized){0};
+        joints->implied = NULL;
+    }
 
     /* Optional arrays that say nothing are left out. */
     if (!any(joints->regularization, rows)) joints->regularization = NULL;

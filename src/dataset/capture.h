@@ -36,14 +36,17 @@ typedef struct ss_capture_plain {
 } ss_capture_plain;
 
 typedef struct ss_capture {
-    ss_frame frame;   /* every array is there except mu_static and the subcontacts */
+    ss_frame frame;   /* every array is there except mu_static, subcontacts and coordinates */
     ss_answer answer; /* of the engine's own solver; no alternatives */
     bool has_rolling; /* answer.rolling_impulse counts */
     bool has_arms;    /* frame.contacts.lever_arm counts */
+    /* frame.generalized, constraints.implied and answer.generalized_velocity count */
+    bool has_coordinates;
     ss_scenery scenery;
     ss_capture_plain plain;
     int dirty_contacts; /* the first of them may hold other values than the defaults */
     int body_room, joint_room, row_room, contact_room, scenery_room;
+    int tree_room, coordinate_room, map_row_room, map_room, mass_room;
     bool out_of_memory; /* something is missing: the frame must not be written */
     char solver[64];    /* "ODE_quickstep": the group of the result */
     /* the rules of the engine's solver, as in ss_stored_result */
@@ -60,6 +63,10 @@ SS_INNER int ss_capture_body(ss_capture *capture, int id);
 SS_INNER int ss_capture_joint(ss_capture *capture, int a, int b, int rows);
 SS_INNER int ss_capture_contact(ss_capture *capture, int a, int b);
 SS_INNER int ss_capture_scenery(ss_capture *capture, const double position[3], const double quaternion[4]);
+/* Room for generalised coordinates of the bodies so far, whose arrays are then to be filled; the counts
+ * may be made smaller. False when out of memory. */
+SS_INNER bool ss_capture_coordinates(ss_capture *capture, int trees, int coordinates, int map_entries,
+                                     int mass_entries);
 /* Computes what was left for later; nothing if nothing was. */
 SS_INNER void ss_capture_complete(ss_capture *capture);
 /* The term of gap_term=stabilised, m/s. */

@@ -12,13 +12,14 @@
 typedef struct ss_frame_head {
     double h, time;
     int32_t bodies, joints, rows, contacts, scenery, iterations;
+    int32_t trees, coordinates, map_entries, mass_entries;
     uint64_t present; /* bit f: field f of the frame follows */
     int32_t has_rolling;
     ss_capture_plain plain;
     char solver[64], formulation[32], with[256];
 } ss_frame_head;
 
-enum { PARTS = 64 }; /* arrays of one message, at most */
+enum { PARTS = 96 }; /* arrays of one message, at most */
 
 typedef struct parcel {
     struct iovec part[PARTS];
@@ -95,6 +96,10 @@ bool ss_capture_send(ss_channel *channel, const ss_capture *c)
                           .contacts = view.contacts.count,
                           .scenery = c->scenery.count,
                           .iterations = c->iterations,
+                          .trees = view.generalized.trees,
+                          .coordinates = view.generalized.count,
+                          .map_entries = view.generalized.map_count,
+                          .mass_entries = view.generalized.mass_count,
                           .has_rolling = c->has_rolling,
                           .plain = c->plain};
     memcpy(head.solver, c->solver, sizeof head.solver);
@@ -120,6 +125,9 @@ bool ss_capture_send(ss_channel *channel, const ss_capture *c)
     put(&p, answer->friction_impulse, (size_t)head.contacts * sizeof *answer->friction_impulse);
     if (c->has_rolling)
         put(&p, answer->rolling_impulse, (size_t)head.contacts * sizeof *answer->rolling_impulse);
+    if (head.coordinates)
+        put(&p, answer->generalized_velocity,
+            (size_t)head.coordinates * sizeof *answer->generalized_velocity);
     return deliver(channel, SS_MESSAGE_FRAME, &p);
 }
 
@@ -150,10 +158,14 @@ bool ss_capture_unpack(const char *bytes, size_t length, ss_capture *c)
     const int most = 100000000; // items; the bytes must be there for them, too
     if (r.bad || head.bodies < 0 || head.bodies > most || head.joints < 0 || head.joints > head.rows ||
         head.rows < 0 || head.rows > most || head.contacts < 0 || head.contacts > most || head.scenery < 0 ||
-        head.scenery > most)
+        head.scenery > most || head.trees < 0 || head.trees > head.coordinates || head.coordinates < 0 ||
+        head.coordinates > most || head.map_entries < 0 || head.map_entries > most || head.mass_entries < 0 ||
+        head.mass_entries > most)
         return false;
     size_t needed = (size_t)head.bodies * sizeof(double[6]) + (size_t)head.rows * sizeof(double[12]) +
-                    (size_t)head.contacts * sizeof(double[9]) + (size_t)head.scenery * sizeof(double[7]);
+                    (size_t)head.contacts * sizeof(double[9]) + (size_t)head.scenery * sizeof(double[7]) +
+                    (size_t)head.coordinates * sizeof(double[3]) +
+                    ((size_t)head.map_entries + (size_t)head.mass_entries) * sizeof(double);
     if (needed > length) return false;
 
     // Room and defaults for everything, then the arrays that were sent over them.
@@ -167,12 +179,14 @@ bool ss_capture_unpack(const char *bytes, size_t length, ss_capture *c)
     for (int k = 0; k < head.contacts; k++) ss_capture_contact(c, SS_WORLD, SS_WORLD);
     const double nowhere[7] = {0, 0, 0, 1, 0, 0, 0};
     for (int s = 0; s < head.scenery; s++) ss_capture_scenery(c, nowhere, nowhere + 3);
+    if (head.coordinates > 0)
+        ss_capture_coordinates(c, head.trees, head.coordinates, head.map_entries, head.mass_entries);
     if (c->out_of_memory) return false;
     for (int f = 0; f < ss_field_count; f++) {
         const ss_field *field = &ss_fields[f];
         if (!(head.present >> f & 1)) continue;
         void *data = ss_field_data(field, &c->frame);
-        if (!data) return false;
+        if (!data || (strcmp(field->group, "generalized") == 0 && !c->has_coordinates)) return false;
         c->has_arms |= data == c->frame.contacts.lever_arm;
         take(&r, data,
              (size_t)ss_field_items(field, &c->frame) * (size_t)field->width * ss_field_element_size(field));
@@ -186,6 +200,9 @@ bool ss_capture_unpack(const char *bytes, size_t length, ss_capture *c)
     c->has_rolling = head.has_rolling != 0;
     if (c->has_rolling)
         take(&r, c->answer.rolling_impulse, (size_t)head.contacts * sizeof *c->answer.rolling_impulse);
+    if (c->has_coordinates)
+        take(&r, c->answer.generalized_velocity,
+             (size_t)head.coordinates * sizeof *c->answer.generalized_velocity);
     c->iterations = head.iterations;
     memcpy(c->solver, head.solver, sizeof c->solver);
     memcpy(c->formulation, head.formulation, sizeof c->formulation);

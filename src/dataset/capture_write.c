@@ -22,6 +22,10 @@ bool ss_capture_write(const ss_capture *capture, ss_writer *writer, ss_error *er
 
     ss_answer answer = capture->answer;
     if (!capture->has_rolling) answer.rolling_impulse = NULL;
+    if (!capture->has_coordinates) {
+        answer.coordinates = 0;
+        answer.generalized_velocity = NULL;
+    }
     ss_stored_result result = {.solver = (char *)(uintptr_t)capture->solver,
                                .formulation = (char *)(uintptr_t)capture->formulation,
                                .with = (char *)(uintptr_t)capture->with,

@@ -84,9 +84,19 @@ static bool to_bpmd(job *j, ss_error *err)
         if (!read_frame(j, i, &at)) continue;
         if (at.frame->subcontacts.groups > 0 && c->to != SS_TARGET_BPMD)
             note(j, &at, SS_FINDING_LOSS, "subcontacts", "alternatives of contacts, and impulses at them");
+
+        /* Without its coordinates, a frame is the same problem in bodies and joints. */
+        ss_frame plain = *at.frame;
+        bool drops = plain.generalized.count > 0 && c->to != SS_TARGET_BPMD;
+        if (drops) {
+            note(j, &at, SS_FINDING_LOSS, "generalized",
+                 "generalised coordinates, which the flat layout cannot hold");
+            plain.generalized = (ss_generalized){0};
+            plain.constraints.implied = NULL;
+        }
         bool copied = own == simulation || begin_simulation(j, writer, own, err);
         simulation = own;
-        copied = copied && ss_writer_frame(writer, at.frame, err) &&
+        copied = copied && ss_writer_frame(writer, &plain, err) &&
                  (!ss_bpmd_note(j->file, i, remark, sizeof remark) || ss_writer_note(writer, remark, err)) &&
                  ss_input_copy_scenery(j->file, i, writer, &c->tally, err);
 
@@ -95,9 +105,10 @@ static bool to_bpmd(job *j, ss_error *err)
         if (count < 0) ss_refuse(&c->refused, at.place, &trouble);
         for (int k = 0; copied && k < count; k++) {
             ss_stored_result result = {0};
-            if (ss_bpmd_result(j->file, i, k, &result, &trouble))
+            if (ss_bpmd_result(j->file, i, k, &result, &trouble)) {
+                if (drops && result.answer) result.answer->coordinates = 0;
                 copied = ss_writer_result(writer, &result, err);
-            else
+            } else
                 ss_refuse(&c->refused, at.place, &trouble);
             ss_stored_result_free(&result);
         }
