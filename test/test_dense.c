@@ -232,6 +232,30 @@ TEST(least_squares_finds_the_shortest_of_the_best)
     ss_arena_destroy(scratch);
 }
 
+/* Regular: the solution it was made from. Of lower rank: the shortest, as by least squares; none where the
+ * right-hand side contradicts. */
+TEST(elimination_finds_the_smallest_solution_or_the_contradiction)
+{
+    ss_random random = ss_random_start(8, 0);
+    ss_arena *scratch = ss_arena_create(0, NULL);
+    for (int round = 0; round < 100; round++) {
+        int n = 2 + ss_random_below(&random, 12), rank = round % 2 ? n : 1 + ss_random_below(&random, n - 1);
+        double *a = random_of_rank(&random, n, n, rank), y[15], b[15], x[15], shortest[15];
+        for (int i = 0; i < n; i++) y[i] = ss_random_normal(&random);
+        multiply(n, 1, n, a, y, b);
+        ENSURE_INT(ss_dense_solve_smallest(n, a, b, 1e-10, 1e-8, x, scratch), SS_LINALG_OK);
+        ENSURE_INT(ss_dense_least_squares(n, n, a, b, 1e-10, shortest, NULL, scratch), SS_LINALG_OK);
+        // condition of A up to 1e4, and rounding
+        ENSURE(distance(x, rank == n ? y : shortest, n) < 1e-8 * (1.0 + fabs(y[0])));
+        for (int i = 0; i < n; i++) b[i] += ss_random_normal(&random);
+        bool solves = ss_dense_solve_smallest(n, a, b, 1e-10, 1e-8, x, scratch) == SS_LINALG_OK;
+        ENSURE_INT(solves, rank == n);
+        ENSURE_INT(ss_arena_used(scratch), 0);
+        ss_release(a);
+    }
+    ss_arena_destroy(scratch);
+}
+
 TEST(decompositions_handle_nothing_and_nan)
 {
     ss_arena *scratch = ss_arena_create(0, NULL);

@@ -2,6 +2,7 @@
 #include <stickslip/sparse.h>
 
 #include "linalg/factor.h"
+#include "linalg/sparse_search.h"
 
 #include "faults.h"
 #include "kit.h"
@@ -496,6 +497,18 @@ TEST(an_empty_system_is_solved_and_a_rectangular_one_refused)
     ENSURE(!ss_lu_create(wide, &err));
     ss_ldl_destroy(ldl), ss_lu_destroy(lu);
     ss_sparse_destroy(empty), ss_sparse_destroy(wide);
+}
+
+TEST(a_part_of_a_matrix_has_its_entries)
+{
+    ss_random random = ss_random_start(21, 0);
+    int member[] = {1, 4, 5, 11, 19};
+    ss_sparse *a = random_sparse(&random, 20, 20, 150, NULL), *part = ss_sparse_part(a, 5, member, NULL);
+    ENSURE(part && ss_sparse_check(part, NULL));
+    for (int i = 0; i < 5; i++)
+        for (int j = 0; j < 5; j++)
+            ENSURE(ss_sparse_get(part, i, j) == ss_sparse_get(a, member[i], member[j]));
+    ss_sparse_destroy(a), ss_sparse_destroy(part);
 }
 
 TEST(factorisations_survive_every_lack_of_memory_of_ours)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "diagnosis/diagnose_gram.h"
+#include "linalg/sparse_search.h"
 
 typedef struct equations {
     int count;
@@ -37,24 +38,8 @@ static bool take_part(const ss_problem *problem, equations *of)
         return ss_problem_need_matrix(part, NULL);
     }
 
-    // Their rows and columns of A.
-    int *place = ss_allocate((size_t)problem->size, sizeof *place);
-    const ss_sparse *A = problem->A;
-    part->A = ss_sparse_create(of->count, of->count, ss_sparse_nonzeros(A), NULL);
-    bool good = place && part->A;
-    for (int i = 0; good && i < problem->size; i++) place[i] = -1;
-    for (int i = 0; good && i < of->count; i++) place[of->unknown[i]] = i;
-    for (int j = 0, entry = 0; good && j < of->count; j++) {
-        int column = of->unknown[j];
-        for (int k = A->start[column]; k < A->start[column + 1]; k++) {
-            if (place[A->row[k]] < 0) continue;
-            part->A->row[entry] = place[A->row[k]];
-            part->A->value[entry++] = A->value[k];
-        }
-        part->A->start[j + 1] = entry;
-    }
-    ss_release(place);
-    return good;
+    part->A = ss_sparse_part(problem->A, of->count, of->unknown, NULL);
+    return part->A != NULL;
 }
 
 /* The part of b that no impulse can answer, in scaled rows: what is left of b + G x after the proximal point

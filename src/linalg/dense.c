@@ -5,6 +5,7 @@
 #include "linalg/dense.h"
 
 #include "base/assert.h"
+#include "base/memory.h"
 #include "linalg/add_scaled.h"
 
 #include <cblas.h>
@@ -339,6 +340,68 @@ ss_linalg_status ss_dense_least_squares(int rows, int cols, const double *a, con
     }
     if (rank) *rank = found;
     return status;
+}
+
+static void exchange(double *a, double *b)
+{
+    double kept = *a;
+    *a = *b;
+    *b = kept;
+}
+
+ss_linalg_status ss_dense_solve_smallest(int n, const double *matrix, const double *b, double tolerance,
+                                         double contradiction, double *x, ss_arena *scratch)
+{
+    size_t entries = (size_t)n * (size_t)n;
+    ss_arena_mark mark = ss_arena_get_mark(scratch);
+    double *a = ss_arena_take_unset(scratch, entries + (size_t)n, sizeof *a, "elimination");
+    int *order = ss_arena_take_unset(scratch, (size_t)n, sizeof *order, "elimination"), rank = 0;
+    double *right = a + entries, first = 0.0;
+    bool is_good = a && order;
+    if (is_good) {
+        memcpy(a, matrix, entries * sizeof *a);
+        memcpy(right, b, (size_t)n * sizeof *right);
+    }
+    for (int k = 0; is_good && k < n; k++) order[k] = k;
+    for (; is_good && rank < n; rank++) {
+        // The largest entry that is left comes to (rank, rank).
+        int row = rank, col = rank, kept = order[rank];
+        double pivot = -1.0;
+        for (int i = rank; i < n; i++) {
+            for (int j = rank; j < n; j++) {
+                if (!(fabs(a[i * n + j]) > pivot)) continue;
+                pivot = fabs(a[i * n + j]);
+                row = i, col = j;
+            }
+        }
+        for (int j = 0; j < n && row != rank; j++) exchange(&a[rank * n + j], &a[row * n + j]);
+        for (int i = 0; i < n && col != rank; i++) exchange(&a[i * n + rank], &a[i * n + col]);
+        exchange(&right[rank], &right[row]);
+        order[rank] = order[col];
+        order[col] = kept;
+
+        first = fmax(first, pivot);
+        if (!(pivot > tolerance * first)) break;
+        for (int i = rank + 1; i < n; i++) {
+            double factor = a[i * n + rank] / a[rank * n + rank];
+            if (factor == 0.0) continue;
+            for (int j = rank + 1; j < n; j++) a[i * n + j] -= factor * a[rank * n + j];
+            right[i] -= factor * right[rank];
+        }
+    }
+
+    ss_linalg_status status = is_good ? SS_LINALG_OK : SS_LINALG_NO_MEMORY;
+    for (int k = n - 1; is_good && rank == n && k >= 0; k--) {
+        for (int j = k + 1; j < n; j++) right[k] -= a[k * n + j] * right[j];
+        right[k] /= a[k * n + k];
+        x[order[k]] = right[k];
+    }
+    for (int i = rank; is_good && i < n; i++) { // nothing is left on the left
+        if (!(fabs(right[i]) <= contradiction)) status = SS_LINALG_SINGULAR;
+    }
+    ss_arena_reset(scratch, mark);
+    if (status != SS_LINALG_OK || rank == n) return status;
+    return ss_dense_least_squares(n, n, matrix, b, tolerance, x, NULL, scratch);
 }
 
 ss_linalg_status ss_dense_singular_values(int rows, int cols, const double *a, double *values,

@@ -66,6 +66,12 @@ void ss_dense_ldl_solve(int n, const double *factor, const int *pivot, double *b
 ss_linalg_status ss_dense_least_squares(int rows, int cols, const double *a, const double *b,
                                         double tolerance, double *x, int *rank, ss_arena *scratch);
 
+/* A x = b, n x n, by elimination with exchange of rows and columns. Where a pivot is below `tolerance` times
+ * the largest before it, A is singular: then the smallest of the many x, unless what is left of b on the
+ * empty rows is above `contradiction`, which is SINGULAR. Otherwise as above. */
+ss_linalg_status ss_dense_solve_smallest(int n, const double *a, const double *b, double tolerance,
+                                         double contradiction, double *x, ss_arena *scratch);
+
 /* min(rows, cols) singular values, descending. Same outcomes. */
 ss_linalg_status ss_dense_singular_values(int rows, int cols, const double *a, double *values,
                                           ss_arena *scratch);

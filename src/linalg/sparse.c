@@ -64,6 +64,27 @@ ss_sparse *ss_sparse_copy(const ss_sparse *matrix, ss_error *err)
     return copy;
 }
 
+ss_sparse *ss_sparse_part(const ss_sparse *matrix, int count, const int *member, ss_error *err)
+{
+    int *place = ss_allocate((size_t)matrix->cols, sizeof *place), entry = 0;
+    ss_sparse *part = place ? ss_sparse_create(count, count, ss_sparse_nonzeros(matrix), err) : NULL;
+    if (!part) {
+        ss_release(place);
+        return fail_memory(count, count, ss_sparse_nonzeros(matrix), err);
+    }
+    for (int i = 0; i < matrix->cols; i++) place[i] = -1;
+    for (int k = 0; k < count; k++) place[member[k]] = k;
+    for (int k = 0; k < count; k++) {
+        for (int e = matrix->start[member[k]]; e < matrix->start[member[k] + 1]; e++) {
+            int row = place[matrix->row[e]];
+            if (row >= 0) ss_sparse_append(part, &entry, row, matrix->value[e]);
+        }
+        part->start[k + 1] = entry;
+    }
+    ss_release(place);
+    return part;
+}
+
 /* ---- from triplets ---------------------------------------------------------------------------------- */
 
 static bool indices_in_range(int rows, int cols, int64_t count, const int *i, const int *j, ss_error *err)

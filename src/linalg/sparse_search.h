@@ -1,4 +1,5 @@
-/* linalg/sparse_search.h - finding entries in a column, whose rows ascend, and writing them one by one. */
+/* linalg/sparse_search.h - finding entries in a column, whose rows ascend, writing them one
+ * by one, and a part of a matrix. */
 #ifndef SS_LINALG_SPARSE_SEARCH_H
 #define SS_LINALG_SPARSE_SEARCH_H
 
@@ -24,5 +25,8 @@ static inline void ss_sparse_append(ss_sparse *matrix, int *entry, int row, doub
     matrix->row[*entry] = row;
     matrix->value[(*entry)++] = value;
 }
+
+/* The rows and columns of `member`, ascending; NULL when out of memory. */
+ss_sparse *ss_sparse_part(const ss_sparse *matrix, int count, const int *member, ss_error *err);
 
 #endif

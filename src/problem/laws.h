@@ -44,4 +44,9 @@ SS_INNER void ss_problem_matrix_changed(ss_problem *problem);
 /* Contacts that blocks of the problem belong to; the blocks of one contact stand side by side. */
 int ss_problem_contacts(const ss_problem *problem);
 
+/* The unknowns of `member`, ascending, alone, as bounded rows: those of cones lose their friction, normals
+ * are >= 0 and tangents free; the others keep their own bounds. With a matrix only. NULL when out of
+ * memory. */
+ss_problem *ss_problem_part(const ss_problem *problem, int count, const int *member);
+
 #endif

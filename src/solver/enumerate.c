@@ -218,20 +218,13 @@ static void set_equations(search *e)
     }
 }
 
-/* ---- elimination ------------------------------------------------------------------------------------ */
-
-static void swap_numbers(double *a, double *b)
+/* step = matrix^-1 right, of many the smallest; false when there is none */
+static bool solve_equations(search *e)
 {
-    double kept = *a;
-    *a = *b;
-    *b = kept;
-}
-
-/* Unknowns whose equation names no other one are solved for. Makes a smaller system of the others, which are
- * listed in `order`, and returns its size. */
-static int reduce(search *e, double *a, double *right)
-{
+    double *a = e->scratch, *right = e->reduced;
     int size = e->n + e->slider_count, rest = 0;
+
+    // Unknowns whose equation names no other one are solved for at once.
     for (int i = 0; i < size; i++) {
         const double *row = e->matrix + i * size;
         bool known = row[i] != 0.0;
@@ -239,62 +232,17 @@ static int reduce(search *e, double *a, double *right)
         e->step[i] = known ? e->right[i] / row[i] : 0.0;
         if (!known) e->order[rest++] = i;
     }
+
+    // A smaller system of the others.
     for (int k = 0; k < rest; k++) {
         const double *row = e->matrix + e->order[k] * size;
         right[k] = e->right[e->order[k]];
         for (int j = 0; j < size; j++) right[k] -= row[j] * e->step[j];
         for (int j = 0; j < rest; j++) a[k * rest + j] = row[e->order[j]];
     }
-    return rest;
-}
-
-/* step = matrix^-1 right, false when there is none */
-static bool solve_equations(search *e)
-{
-    double *right = e->reduced, *a = e->scratch, first = 0.0;
-    int size = reduce(e, a, right), rank = 0;
-    for (; rank < size; rank++) {
-        // The largest entry that is left comes to (rank, rank).
-        int row = rank, col = rank, kept = e->order[rank];
-        double pivot = -1.0;
-        for (int i = rank; i < size; i++) {
-            for (int j = rank; j < size; j++) {
-                if (!(fabs(a[i * size + j]) > pivot)) continue;
-                pivot = fabs(a[i * size + j]);
-                row = i, col = j;
-            }
-        }
-        for (int j = 0; j < size && row != rank; j++) swap_numbers(&a[rank * size + j], &a[row * size + j]);
-        for (int i = 0; i < size && col != rank; i++) swap_numbers(&a[i * size + rank], &a[i * size + col]);
-        swap_numbers(&right[rank], &right[row]);
-        e->order[rank] = e->order[col];
-        e->order[col] = kept;
-
-        first = fmax(first, pivot);
-        if (!(pivot > dependent * first)) break;
-        for (int i = rank + 1; i < size; i++) {
-            double factor = a[i * size + rank] / a[rank * size + rank];
-            if (factor == 0.0) continue;
-            for (int j = rank + 1; j < size; j++) a[i * size + j] -= factor * a[rank * size + j];
-            right[i] -= factor * right[rank];
-        }
-    }
-    if (rank == size) {
-        for (int k = size - 1; k >= 0; k--) {
-            for (int j = k + 1; j < size; j++) right[k] -= a[k * size + j] * right[j];
-            right[k] /= a[k * size + k];
-        }
-    } else {
-        // Nothing is left on the left: of many solutions the smallest, unless the right contradicts.
-        for (int i = rank; i < size; i++) {
-            if (!(fabs(right[i]) <= contradiction)) return false;
-        }
-        reduce(e, a, right);
-        if (ss_dense_least_squares(size, size, a, right, dependent, e->right, NULL, e->arena) != SS_LINALG_OK)
-            return false;
-        for (int k = 0; k < size; k++) right[k] = e->right[k];
-    }
-    for (int k = 0; k < size; k++) e->step[e->order[k]] = right[k];
+    if (ss_dense_solve_smallest(rest, a, right, dependent, contradiction, e->right, e->arena) != SS_LINALG_OK)
+        return false;
+    for (int k = 0; k < rest; k++) e->step[e->order[k]] = e->right[k];
     return true;
 }
 

@@ -27,6 +27,7 @@
 #include "base/memory.h"
 #include "base/option_rows.h"
 #include "problem/gauge.h"
+#include "problem/laws.h"
 #include "solver/core/law.h"
 #include "solver/local/local_cone.h"
 #include "solver/pivot/pivoting.h"
@@ -71,47 +72,6 @@ typedef struct halves {
 } halves;
 
 /* ---- the direct half -------------------------------------------------------------------------------- */
-
-/* Joints and normals, with their own part of the matrix. False when out of memory. */
-static bool make_direct(halves *h, double compliance, ss_run *run)
-{
-    const ss_problem *problem = h->problem;
-    const ss_sparse *A = problem->A;
-    int n = problem->size - h->tangents, entry = 0;
-    int *place = ss_arena_take_unset(run->arena, (size_t)problem->size, sizeof *place, "places");
-    h->direct = place ? ss_problem_create(n, 1, -1, NULL) : NULL;
-    if (!h->direct) return false;
-    h->direct->blocks[0] = (ss_block){.law = SS_LAW_BOX, .size = n, .contact = -1, .constraint = -1};
-    h->direct->symmetric = problem->symmetric;
-    h->compliance = compliance;
-
-    for (int i = 0; i < problem->size; i++) place[i] = -1;
-    for (int i = 0; i < n; i++) place[h->member[i]] = i;
-    ss_sparse *D = h->direct->A = ss_sparse_create(n, n, ss_sparse_nonzeros(A), NULL);
-    if (!D) return false;
-    for (int j = 0; j < n; j++) {
-        for (int e = A->start[h->member[j]]; e < A->start[h->member[j] + 1]; e++) {
-            if (place[A->row[e]] < 0) continue;
-            D->row[entry] = place[A->row[e]];
-            D->value[entry++] = A->value[e];
-        }
-        D->start[j + 1] = entry;
-    }
-
-    // The bounds of a normal are [0, inf), of a tangent without limit none; of rows their own.
-    for (int k = 0, at = 0; k < problem->block_count; k++) {
-        const ss_block *block = &problem->blocks[k];
-        for (int i = block->first; i < block->first + block->size; i++) {
-            if (!h->is_direct[i]) continue;
-            bool is_cone = block->law == SS_LAW_CONE;
-            h->direct->lower[at] = !is_cone ? problem->lower[i] : i == block->first ? 0.0 : -INFINITY;
-            h->direct->upper[at] = is_cone ? INFINITY : problem->upper[i];
-            h->direct->diagonal[at] = problem->diagonal[i];
-            h->direct->b[at++] = problem->b[i];
-        }
-    }
-    return ss_pivoting_create(h->direct, compliance, run, &h->pivoting);
-}
 
 /* Exchanges until no side is wrong, or for now enough of them: the next turn goes on. False when the matrix
  * is singular however compliant. */
@@ -273,7 +233,7 @@ static ss_status solve(const ss_problem *problem, const void *options, ss_run *r
 {
     const split_options *set = options;
     size_t n = (size_t)problem->size;
-    halves h = {.problem = problem, .run = run, .best_energy = INFINITY};
+    halves h = {.problem = problem, .run = run, .compliance = set->compliance, .best_energy = INFINITY};
     ss_status status = SS_FAILED;
     h.member = ss_arena_take(run->arena, n, sizeof *h.member, "halves");
     h.tangent = ss_arena_take(run->arena, n, sizeof *h.tangent, "halves");
@@ -301,7 +261,8 @@ static ss_status solve(const ss_problem *problem, const void *options, ss_run *r
     ss_problem_project(problem, h.x);
 
     // Both halves, each of which takes as long as a turn; the direct one begins with the sides of x.
-    if (make_direct(&h, set->compliance, run) && !ss_run_late(run) &&
+    h.direct = ss_problem_part(problem, problem->size - h.tangents, h.member);
+    if (h.direct && ss_pivoting_create(h.direct, set->compliance, run, &h.pivoting) && !ss_run_late(run) &&
         make_friction(&h, set->mixing, run->arena) && !ss_run_late(run)) {
         ss_pivoting *p = &h.pivoting;
         memcpy(p->lower, p->s.lower, (size_t)p->n * sizeof *p->lower);

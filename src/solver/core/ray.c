@@ -108,48 +108,12 @@ static bool may_prove(const ss_problem *problem, const ss_block *block, int i)
     return isinf(block->mu) && block->size < 5;
 }
 
-/* The rows of `member` alone, with their own bounds; normals of cones are >= 0. NULL when out of memory. */
-static ss_problem *make_frictionless(const ss_problem *problem, const int *member, int *place, int count)
-{
-    const ss_sparse *A = problem->A;
-    ss_problem *part = ss_problem_create(count, 1, -1, NULL);
-    if (!part) return NULL;
-    part->blocks[0] = (ss_block){.law = SS_LAW_BOX, .size = count, .contact = -1, .constraint = -1};
-    part->symmetric = true;
-    part->A = ss_sparse_create(count, count, ss_sparse_nonzeros(A), NULL);
-    if (!part->A) {
-        ss_problem_destroy(part);
-        return NULL;
-    }
-    for (int i = 0; i < problem->size; i++) place[i] = -1;
-    for (int k = 0; k < count; k++) place[member[k]] = k;
-    for (int k = 0, entry = 0; k < count; k++) {
-        for (int e = A->start[member[k]]; e < A->start[member[k] + 1]; e++) {
-            if (place[A->row[e]] < 0) continue;
-            part->A->row[entry] = place[A->row[e]];
-            part->A->value[entry++] = A->value[e];
-        }
-        part->A->start[k + 1] = entry;
-        part->diagonal[k] = problem->diagonal[member[k]];
-        part->b[k] = problem->b[member[k]];
-    }
-    for (int b = 0; b < problem->block_count; b++) {
-        const ss_block *block = &problem->blocks[b];
-        for (int i = block->first; i < block->first + block->size; i++) {
-            if (place[i] < 0) continue;
-            bool is_cone = ss_block_is_cone(block), is_normal = i == block->first;
-            part->lower[place[i]] = !is_cone ? problem->lower[i] : is_normal ? 0.0 : -INFINITY;
-            part->upper[place[i]] = is_cone ? INFINITY : problem->upper[i];
-        }
-    }
-    return part;
-}
-
 /* The ray of the problem without friction, if that has one, as impulses y of the whole. */
-static bool find_frictionless(const ss_problem *problem, const int *member, int *place, int count,
-                              double time_limit, double *y)
+static bool find_frictionless(const ss_problem *problem, const int *member, int count, double time_limit,
+                              double *y)
 {
-    ss_problem *part = make_frictionless(problem, member, place, count);
+    ss_problem *part = ss_problem_part(problem, count, member);
+    if (part) part->symmetric = true;
     double *x = ss_allocate((size_t)count, sizeof *x);
     ss_run_options options = ss_run_defaults();
     options.max_iterations = 200; // an interior point method that finds one has it after a few dozen
@@ -176,7 +140,7 @@ void ss_ray_prove(const ss_problem *problem, double time_limit, ss_ray *ray)
     ss_problem own = *problem; // as far as it may get a matrix
     bool makes_matrix = !own.A;
     if (makes_matrix && !ss_problem_need_matrix(&own, NULL)) return;
-    int *member = ss_allocate(2 * n, sizeof *member), count = 0;
+    int *member = ss_allocate(n, sizeof *member), count = 0;
     double *y = ss_allocate(2 * n, sizeof *y);
     double *scratch = ss_allocate((size_t)ss_problem_scratch(&own), sizeof *scratch);
     for (int b = 0; member && b < own.block_count; b++) {
@@ -185,7 +149,7 @@ void ss_ray_prove(const ss_problem *problem, double time_limit, ss_ray *ray)
             if (may_prove(&own, block, i)) member[count++] = i;
     }
     ss_ray proof = {0};
-    if (member && y && scratch && find_frictionless(&own, member, member + n, count, time_limit, y) &&
+    if (member && y && scratch && find_frictionless(&own, member, count, time_limit, y) &&
         ss_ray_confirm(&own, y, scratch, y + n, &proof) && proof.is_proof) {
         ss_release(ray->impulse);
         *ray = proof;
