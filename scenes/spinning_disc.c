@@ -6,7 +6,7 @@ static const double radius = 0.1, thick = 0.01, mass = 1.0; /* m, kg */
 
 typedef struct parameters {
     double speed, spin, mu, mu_t;
-    int64_t points;
+    int64_t points, coupled;
 } parameters;
 
 static const ss_option table[] = {
@@ -19,6 +19,8 @@ static const ss_option table[] = {
         "an even pressure"),
     SS_PARAMETER_INT(parameters, points, "0", 0, 256,
                      "points of contact on a circle of 2/3 of the radius; 0 = one, in the middle"),
+    SS_PARAMETER_INT(parameters, coupled, "0", 0, 1,
+                     "sliding and spinning of the one point: 0 = independent, 1 = in one ellipsoid"),
     {0}};
 
 static bool build_scene(const void *of, uint64_t seed, ss_world *world, ss_error *err)
@@ -31,7 +33,9 @@ static bool build_scene(const void *of, uint64_t seed, ss_world *world, ss_error
             "spinning-disc: invalid value \"%d\" for points: expected 0, or 3 or more, on which it stands",
             (int)p->points);
     ss_builder build = ss_build_start(world, err);
-    ss_material_pair pair = {.mu = p->mu, .mu_torsion = p->points ? 0.0 : p->mu_t};
+    ss_material_pair pair = {.mu = p->mu,
+                             .mu_torsion = p->points ? 0.0 : p->mu_t,
+                             .spin_coupling = p->coupled ? SS_SPIN_ELLIPSOID : SS_SPIN_INDEPENDENT};
     if (!ss_world_set_pair(world, 0, 0, &pair, err)) return false;
     ss_build_ground(&build, 0.0);
 
@@ -89,7 +93,7 @@ const ss_scene ss_scene_spinning_disc = {
         "g), which are reported (slides_for, spins_for). A real disc touches everywhere, and its friction "
         "points against the motion of each point: a fast spin leaves little friction against sliding, and "
         "both end at the same instant (Contensou). With points=64 the disc stands on a circle of points, "
-        "which shows that.",
+        "which shows that, and so does coupled=1, one point with an ellipsoid of both.",
     .parameters = table,
     .parameters_size = sizeof(parameters),
     .h = 0.001,

@@ -20,7 +20,8 @@ def frame(step=0):
     return {"time": 0.5 * step, "h": 0.01, "bodies": [body, {**body, "inertia": [[4, 0, 0], [0, 5, 0], [0, 0, 6]],
                                                              "local_inertia": None}],
             "joints": [{"a": -1, "b": 1, "jacobian": [row, row[1:] + [0]], "violation": [0.1, 0.2], "bounds": [[0, "inf"], ["-inf", 3]]}],
-            "contacts": [{"a": 0, "b": 1, "point": [1, 2, 3], "normal": [0, 0, 1], "gap": -0.1, "mu": 0.5, "restitution": 0.3}],
+            "contacts": [{"a": 0, "b": 1, "point": [1, 2, 3], "normal": [0, 0, 1], "gap": -0.1, "mu": 0.5, "restitution": 0.3,
+                          "mu_torsion": 0.02, "spin_coupling": "ellipsoid"}],
             "results": {"mine": {"velocities": [[1] * 6, [2] * 6], "lambda": [7, 8], "normal": [9], "tangent": [[1, 2, 0]]},
                         "other": {"normal": [3]}}}
 
@@ -52,6 +53,7 @@ def test_every_array_arrives(here):
         assert (f["constraints/bounds"][()] == [[0, np.inf], [-np.inf, 3]]).all()
         assert (f["constraints/violations"][()].ravel() == [0.1, 0.2]).all() and f["constraints/Jacobian"][()][1, 5] == 1
         assert f["contacts/gaps"][()] == -0.1 and f["contacts/restitution"][()] == 0.3
+        assert f["contacts/mu_t"][()] == 0.02 and f["contacts/spin_coupling"][()] == 1
         mine = f["solver_data/mine"]
         assert (mine["lambda"][()].ravel() == [7, 8]).all() and (mine["tangent"][()].ravel() == [1, 2, 0]).all()
         assert mine.attrs["formulation"] in ("box", b"box")
@@ -76,6 +78,7 @@ WRONG = [
     (lambda f: f["contacts"][0].update(a=5), "contacts[0]: a: expected the number of a body"),
     (lambda f: f["contacts"][0].pop("gap"), "contacts[0].gap: missing"),
     (lambda f: f["contacts"][0].update(frcition=1), "unknown key 'frcition'"),
+    (lambda f: f["contacts"][0].update(spin_coupling="tight"), "contacts[0]: spin_coupling: expected independent or ellipsoid"),
     (lambda f: f["bodies"][1].update(mass="heavy"), "bodies[1].mass: expected 1 number"),
     (lambda f: f["bodies"][1].update(velocity=[0] * 7), "bodies[1].velocity: expected 6 numbers"),
     (lambda f: f["joints"][0].update(violation=[1]), "joints[0].violation: expected 2 numbers"),

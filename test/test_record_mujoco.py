@@ -32,6 +32,9 @@ MODELS = {
     "contact6": "<worldbody><geom type='plane' size='5 5 1'/><body pos='0 0 .0995'><freejoint/>"
                 "<geom type='sphere' size='.1' mass='2' condim='6' friction='.6 .05 .01'/></body></worldbody>"
                 "<keyframe><key qpos='0 0 .0995 1 0 0 0' qvel='.2 0 0 0 2 2'/></keyframe>",
+    "contact4": "<option cone='elliptic'/><worldbody><geom type='plane' size='5 5 1' friction='.3 .02 0'/>"
+                "<body pos='0 0 .0995'><freejoint/><geom type='sphere' size='.1' mass='2' condim='4' friction='.3 .02 0'/></body></worldbody>"
+                "<keyframe><key qpos='0 0 .0995 1 0 0 0' qvel='1 0 0 0 0 20'/></keyframe>",
     "tendon": "<worldbody><body><joint name='j' type='slide' axis='0 0 1'/><geom type='box' size='.1 .1 .1'/></body>"
               "<body pos='1 0 0'><joint name='k' type='slide' axis='0 0 1'/><geom type='box' size='.1 .1 .1'/></body></worldbody>"
               "<tendon><fixed limited='true' range='-.001 1'><joint joint='j' coef='1'/><joint joint='k' coef='.5'/></fixed></tendon>",
@@ -91,8 +94,23 @@ def test_softness_of_friction_is_creep(featured):
 
 
 def test_notes_name_what_a_frame_cannot_hold(featured):
-    assert "tendons" in featured("tendon")[1] and "spinning" in featured("contact6")[1]
-    assert not featured("pendulum")[1] and not featured("contact6", "rows")[1]
+    assert "tendons" in featured("tendon")[1]
+    assert not featured("pendulum")[1] and not featured("contact6")[1] and not featured("contact6", "rows")[1]
+
+
+def test_spinning_friction_is_one_ellipsoid_with_sliding(featured):
+    """MuJoCo's elliptic cone is ours: friction lies on it, against sliding and spinning together. Its law is the convex one, which
+    lifts what slides off the ground, and its friction is soft: that is what is left."""
+    path, touching = featured("contact4")[0], 0
+    for (arrays, _), judged in zip(frames(path), metrics(path)):
+        assert np.abs(np.ravel(arrays["bodies/forces"])[3:]).max() < 1e-12  # N m, rounding: it is not a torque from outside
+        if not judged["sliding"]:
+            continue
+        touching += 1
+        assert np.allclose(arrays["contacts/mu_t"], 0.02) and np.all(arrays["contacts/spin_coupling"] == 1)
+        assert judged["cone"] < 1e-9 and judged["alignment"] < 1e-3, judged  # 1.7e-5 here: softness
+        assert abs(judged["dissipation_gap"]) < 1e-3 * abs(judged["contact_work"]), judged
+    assert touching >= 2
 
 
 def test_welded_bodies_are_one_and_joints_are_rows(featured):

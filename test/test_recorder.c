@@ -161,6 +161,7 @@ TEST(a_tangent_given_to_one_contact_gives_the_others_the_usual_one)
     int box = add_box(recorder);
     add_contacts(recorder, box, 2);
     ss_recorder_contact_extras(recorder, diagonal, 0.25, 0.75, -1);
+    ss_recorder_contact_spin(recorder, 0.02, SS_SPIN_ELLIPSOID);
     add_contacts(recorder, box, 1);
     ENSURE(ss_recorder_end(recorder, NULL));
     ENSURE(record_good_frame(recorder, NULL)); // extras end with their frame
@@ -177,6 +178,9 @@ TEST(a_tangent_given_to_one_contact_gives_the_others_the_usual_one)
            frame->contacts.mu[1][0] == 0.5);
     ENSURE(frame->contacts.restitution[0] == 0 && frame->contacts.restitution[1] == 0.75);
     ENSURE(!frame->contacts.mu_rolling && !plain->contacts.tangent && !plain->contacts.restitution);
+    ENSURE(frame->contacts.mu_torsion[0] == 0 && frame->contacts.mu_torsion[1] == 0.02);
+    ENSURE(frame->contacts.spin_coupling[0] == 0 && frame->contacts.spin_coupling[1] == SS_SPIN_ELLIPSOID);
+    ENSURE(!plain->contacts.mu_torsion && !plain->contacts.spin_coupling);
     ss_frame_destroy(frame);
     ss_frame_destroy(plain);
     scratch_close(&s);

@@ -337,8 +337,9 @@ def test_a_disc_on_one_point_stops_sliding_and_spinning_when_its_laws_say(here):
     assert next(t for t, w in zip(time, lines["spin"]) if abs(w) < 1e-9) == pytest.approx(spins, abs=1.1e-3)
 
 
-@pytest.mark.parametrize("scene, parameters, alone", [("spinning-disc", {"points": 16}, 0.51), ("curling-stone", {}, 6.8)])
-def test_what_touches_in_many_points_stops_sliding_and_spinning_at_one_instant(scene, parameters, alone, here):
+@pytest.mark.parametrize("scene, parameters, alone", [("spinning-disc", {"points": 16}, 0.51), ("spinning-disc", {"coupled": 1}, 0.51),
+                                                       ("curling-stone", {}, 6.8)])
+def test_what_couples_sliding_and_spinning_stops_both_at_one_instant(scene, parameters, alone, here):
     """And later than it would without spin, because friction of points that turn does not all point backwards."""
     _, lines = trace(scene, "--time", 1.2 if scene == "spinning-disc" else 8, **parameters)
     step = lines["time"][1] - lines["time"][0]

@@ -89,13 +89,14 @@ static ss_problem *one_contact(int size, double mu, double mu_rolling, double so
 typedef struct bench {
     ss_node node;
     ss_space space;
-    double own[1][3];
+    double own[1][SS_ALART_PARTS];
     ss_alart alart;
 } bench;
 
 static void bench_set(bench *b, int size, double mu, double mu_rolling, ss_alart_variant variant, double rho)
 {
-    *b = (bench){.node = {SS_LAW_CONE, 0, size, mu, mu_rolling}, .own = {{0.5, 1.3, 0.8}}};
+    *b = (bench){.node = {.law = SS_LAW_CONE, .size = size, .mu = mu, .mu_rolling = mu_rolling},
+                 .own = {{0.5, 1.3, 0.8, 1.0}}};
     b->space = (ss_space){.nodes = &b->node, .node_count = 1, .size = size};
     b->alart = (ss_alart){.variant = variant, .rho = rho, .own_inverse = b->own};
 }

@@ -723,11 +723,17 @@ TEST(derivatives_of_all_maps_agree_with_differences)
            factor[3] = {0, 0.6, 0.6};
     int partner[3] = {-1, 0, 0};
     ss_space space = {.lower = lower, .upper = upper, .partner = partner, .factor = factor};
-    ss_node nodes[] = {{SS_LAW_BOX, 0, 1, 0, 0},         {SS_LAW_BOX, 0, 3, 0, 0},
-                       {SS_LAW_CONE, 0, 2, 0.6, 0},      {SS_LAW_CONE, 0, 3, 0.6, 0},
-                       {SS_LAW_CONE, 0, 5, 0.6, 0.3},    {SS_LAW_CONVEX, 0, 2, 0.6, 0},
-                       {SS_LAW_CONVEX, 0, 3, 0.6, 0},    {SS_LAW_CONVEX, 0, 5, 0.6, 0.3},
-                       {SS_LAW_CONE, 0, 3, INFINITY, 0}, {SS_LAW_CONE, 0, 3, 0, 0}};
+    ss_node nodes[] = {
+        {SS_LAW_BOX, 0, 1, 0, 0, false, 0},        {SS_LAW_BOX, 0, 3, 0, 0, false, 0},
+        {SS_LAW_CONE, 0, 2, 0.6, 0, false, 0},     {SS_LAW_CONE, 0, 3, 0.6, 0, false, 0},
+        {SS_LAW_CONE, 0, 4, 0.6, 0, false, 0},     {SS_LAW_CONE, 0, 5, 0.6, 0.3, false, 0},
+        {SS_LAW_CONE, 0, 6, 0.6, 0.3, false, 0},   {SS_LAW_CONE, 0, 4, 0.6, 0, true, 0.2},
+        {SS_LAW_CONE, 0, 7, 0.6, 0.3, true, 0.2},  {SS_LAW_CONVEX, 0, 2, 0.6, 0, false, 0},
+        {SS_LAW_CONVEX, 0, 3, 0.6, 0, false, 0},   {SS_LAW_CONVEX, 0, 4, 0.6, 0, false, 0},
+        {SS_LAW_CONVEX, 0, 5, 0.6, 0.3, false, 0}, {SS_LAW_CONVEX, 0, 6, 0.6, 0.3, false, 0},
+        {SS_LAW_CONVEX, 0, 4, 0.6, 0, true, 0.2},  {SS_LAW_CONE, 0, 3, INFINITY, 0, false, 0},
+        {SS_LAW_CONE, 0, 3, 0, 0, false, 0},
+    };
     ss_random random = ss_random_start(77, 0);
     for (size_t k = 0; k < sizeof nodes / sizeof *nodes; k++) {
         for (int round = 0; round < 40; round++) {

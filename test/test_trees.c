@@ -764,12 +764,9 @@ static ss_session *session_of(const char *with, const char *solver)
 }
 
 /* Solves every `every`th of `frames` frames in both; their body velocities are the same. */
-static void compare_solutions(const char *name, int frames, int every, const char *solver)
+static void compare_frames(const char *name, ss_sim *sim, int frames, int every, const char *solver)
 {
     ss_error err = {0};
-    ss_world *world;
-    void *state;
-    ss_sim *sim = scene_sim(name, SS_MINIMAL, 0.0, &world, &state);
     ss_session *maximal = session_of(NULL, solver), *minimal = session_of("coordinates=minimal", solver);
     for (int i = 0; i < frames; i++) {
         run(sim, every);
@@ -804,9 +801,69 @@ static void compare_solutions(const char *name, int frames, int every, const cha
     }
     ss_session_destroy(maximal);
     ss_session_destroy(minimal);
+}
+
+static void compare_solutions(const char *name, int frames, int every, const char *solver)
+{
+    ss_world *world;
+    void *state;
+    ss_sim *sim = scene_sim(name, SS_MINIMAL, 0.0, &world, &state);
+    compare_frames(name, sim, frames, every, solver);
     ss_sim_destroy(sim);
     ss_world_destroy(world);
     ss_release(state);
+}
+
+/* A beam on three balls, each on a hinge, sent off sliding and spinning: adhesion, springs, rolling friction
+ * and both couplings of torsional friction act on a tree. */
+static ss_world *make_trolley(ss_material_pair pair)
+{
+    ss_error err = {0};
+    ss_world *world = known(ss_world_create(&err), &err);
+    if (!ss_world_set_pair(world, 0, 0, &pair, &err)) known(NULL, &err);
+    ss_world_add_shape(world, SS_WORLD, &(ss_shape){.kind = SS_PLANE}, &err);
+    int beam = add_body(world, 0.0, 0.0, 0.3, 4.0);
+    for (int i = 0; i < 3; i++) {
+        double x = i < 2 ? -0.3 : 0.4, y = i == 0 ? -0.3 : i == 1 ? 0.3 : 0.0;
+        int ball = add_body(world, x, y, 0.1, 1.0);
+        if (ss_world_add_shape(world, ball, &(ss_shape){.kind = SS_SPHERE, .size = {0.1}}, &err) < 0)
+            known(NULL, &err);
+        add_joint(world, &(ss_joint){.kind = i == 2 ? SS_JOINT_BALL : SS_JOINT_REVOLUTE,
+                                     .a = beam,
+                                     .b = ball,
+                                     .anchor = {x, y, 0.1},
+                                     .axis = {0, 1, 0}});
+    }
+    for (int b = 0; b < 4; b++) {
+        const double v[6] = {1.0, 0.4, 0.0, 0.0, 0.0, 0.0};
+        memcpy(ss_world_body(world, b)->velocity, v, sizeof v);
+    }
+    ss_world_body(world, 3)->velocity[5] = 15.0; // the ball on the ball joint spins
+    return world;
+}
+
+TEST(adhesion_springs_rolling_and_torsional_friction_act_on_trees_as_on_bodies)
+{
+    const ss_material_pair pairs[] = {{.mu = 0.4, .mu_rolling = 0.004, .mu_torsion = 0.01},
+                                      {.mu = 0.4, .mu_torsion = 0.01, .spin_coupling = SS_SPIN_ELLIPSOID},
+                                      {.mu = 0.4,
+                                       .mu_rolling = 0.004,
+                                       .mu_torsion = 0.01,
+                                       .spin_coupling = SS_SPIN_ELLIPSOID,
+                                       .adhesion = 8.0},
+                                      {.mu = 0.4, .adhesion = 8.0, .stiffness = 2e4, .damping = 50.0}};
+    for (int k = 0; k < 4; k++) {
+        ss_world *world = make_trolley(pairs[k]);
+        ss_sim *sim = start(world, SS_MINIMAL, 2e-3);
+        compare_frames("trolley", sim, 6, 10, "auto");
+        const ss_contacts *contacts = &ss_sim_frame(sim)->contacts;
+        ENSURE(contacts->count == 3 && (contacts->mu_torsion != NULL) == (k < 3) &&
+               (contacts->adhesion != NULL) == (k > 1) && (contacts->damping != NULL) == (k == 3));
+        double left = ss_world_body(world, 3)->velocity[5]; // I w' = -mu_t nu at most: it has lost some
+        if (k < 3) ENSURE(left < 14.9);
+        ss_sim_destroy(sim);
+        ss_world_destroy(world);
+    }
 }
 
 TEST(thirty_frames_of_four_scenes_have_the_same_velocities_in_both_coordinates)

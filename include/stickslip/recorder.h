@@ -79,6 +79,8 @@ SS_API int ss_recorder_contact(ss_recorder *recorder, int a, int b, const double
 /* Extras of the contact added last, each optional: pass NULL or a negative number to leave it out. */
 SS_API void ss_recorder_contact_extras(ss_recorder *recorder, const double tangent[3], double mu_v,
                                        double restitution, double mu_rolling);
+/* Torsional friction of the contact added last: mu_torsion in m, and how it is coupled with sliding. */
+SS_API void ss_recorder_contact_spin(ss_recorder *recorder, double mu_torsion, ss_spin_coupling coupling);
 /* Alternatives (docs/peg.md): any of several faces may keep two convex bodies apart. A group is one pair of
  * convex pieces; cut: how deep the straight path of a step may cut, in m (5 % of the thinner piece is a good
  * choice; INFINITY = anything). Returns its number, 0, 1, 2 ... in every frame. */

@@ -7,6 +7,7 @@
 
 /* ---- a contact problem: stated, solved, judged ------------------------------------------------------ */
 #include <stickslip/frame.h>
+#include <stickslip/patch.h>
 #include <stickslip/sparse.h>
 #include <stickslip/answer.h>
 #include <stickslip/peg.h>

@@ -16,7 +16,7 @@ typedef struct rigid {
 } rigid;
 
 struct ss_mujoco_step {
-    bool as_rows, integrator, several, spin, tendons, looking;
+    bool as_rows, integrator, several, tendons, looking;
     const mjModel *model;
     const mjData *data;
     double time; /* before the step */
@@ -512,6 +512,7 @@ static bool add_contact(ss_mujoco_step *step, ss_sink *sink, const mjModel *m, c
     to->gap[k] = con->dist;
     if (con->dim >= 3) to->mu[k][0] = con->friction[0], to->mu[k][1] = con->friction[1];
     if (con->dim == 6) to->mu_rolling[k] = fmin(con->friction[3], con->friction[4]);
+    if (con->dim >= 4) to->mu_torsion[k] = con->friction[2], to->spin_coupling[k] = SS_SPIN_ELLIPSOID;
 
     // The normal row: its own, or the mean of the edges of a pyramid.
     int edges = pyramid ? 2 * (con->dim - 1) : 1;
@@ -534,22 +535,11 @@ static bool add_contact(ss_mujoco_step *step, ss_sink *sink, const mjModel *m, c
     c->answer.normal_impulse[k] = h * force[0];
     for (int i = 0; i < 3; i++) {
         c->answer.friction_impulse[k][i] = h * (force[1] * con->frame[3 + i] + force[2] * con->frame[6 + i]);
-        c->answer.rolling_impulse[k][i] = h * (force[4] * con->frame[3 + i] + force[5] * con->frame[6 + i]);
+        c->answer.rolling_impulse[k][i] =
+            h * (force[3] * n[i] + force[4] * con->frame[3 + i] + force[5] * con->frame[6 + i]);
     }
-    c->has_rolling |= con->dim == 6;
-    if (con->dim < 4 || force[3] == 0.0) return true;
-
-    // Spinning friction is a torque of the step.
-    for (int side = 0; side < 2; side++) {
-        int body = side ? b : a;
-        for (int i = 0; body >= 0 && i < 3; i++)
-            c->frame.bodies.force[body][3 + i] += (side ? 1.0 : -1.0) * force[3] * n[i];
-    }
-    bool first = !step->spin;
-    step->spin = true;
-    return !first ||
-           sink->note(sink, "the spinning friction of contacts is recorded as a torque: a frame cannot "
-                            "hold it as friction");
+    c->has_rolling |= con->dim >= 4;
+    return true;
 }
 
 static bool add_constraints(ss_mujoco_step *step, ss_sink *sink, const mjModel *m, const mjData *d)

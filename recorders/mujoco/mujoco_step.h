@@ -16,7 +16,8 @@
  *   limits, frictionloss, connect, weld     rows with C = R and -(J v + h aref) as time derivative
  *   contacts    C = R of the normal (pyramids: the mean of its edges), and the reference acceleration of the
  *               normal as surface velocity. Friction is that of the model; MuJoCo's softness of friction, and
- *               its pyramid, are left to the judge. Rolling friction is kept, spinning friction is a torque
+ *               its pyramid, are left to the judge. Spinning is in one ellipsoid with sliding, as in MuJoCo;
+ *               rolling friction, which MuJoCo has in the same ellipsoid, is a disc of its own
  *   tendons, and equalities between joints  their forces, as forces: a row of a frame has two bodies
  *
  * After mj_step the efc_ arrays and poses are still those that the step was computed with; qvel is kept.

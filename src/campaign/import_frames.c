@@ -159,11 +159,13 @@ static bool read_joint(reader *r, json_t *joint, const char *place, int bodies, 
 
 static bool read_contact(reader *r, json_t *contact, const char *place, int bodies)
 {
-    static const char *const keys[] = {"a",    "b",       "point",       "normal",     "gap", "mu",
-                                       "mu_v", "tangent", "restitution", "mu_rolling", NULL};
+    static const char *const keys[] = {
+        "a",       "b",           "point",      "normal",     "gap",           "mu", "mu_v",
+        "tangent", "restitution", "mu_rolling", "mu_torsion", "spin_coupling", NULL};
     int a, b;
     double point[3], normal[3], gap, mu, tangent[3], extras[3] = {-1, -1, -1};
-    bool has_tangent, has[3];
+    double mu_torsion = 0;
+    bool has_tangent, has[3], spins;
     if (!check_keys(r, contact, place, keys) || !read_body_number(r, contact, place, "a", bodies, &a) ||
         !read_body_number(r, contact, place, "b", bodies, &b) ||
         !read_numbers(r, contact, place, "point", 3, point, NULL) ||
@@ -173,13 +175,22 @@ static bool read_contact(reader *r, json_t *contact, const char *place, int bodi
         !read_numbers(r, contact, place, "tangent", 3, tangent, &has_tangent) ||
         !read_numbers(r, contact, place, "mu_v", 1, &extras[0], &has[0]) ||
         !read_numbers(r, contact, place, "restitution", 1, &extras[1], &has[1]) ||
-        !read_numbers(r, contact, place, "mu_rolling", 1, &extras[2], &has[2]))
+        !read_numbers(r, contact, place, "mu_rolling", 1, &extras[2], &has[2]) ||
+        !read_numbers(r, contact, place, "mu_torsion", 1, &mu_torsion, &spins))
         return false;
+    json_t *coupling = json_object_get(contact, "spin_coupling");
+    const char *word = coupling ? json_string_value(coupling) : "independent";
+    bool ellipsoid = word && strcmp(word, "ellipsoid") == 0;
+    if (!ellipsoid && !(word && strcmp(word, "independent") == 0))
+        return fail(r, place, "spin_coupling: expected independent or ellipsoid");
 
     ss_recorder_contact(r->recorder, a, b, point, normal, gap, mu);
     if (has_tangent || has[0] || has[1] || has[2])
         ss_recorder_contact_extras(r->recorder, has_tangent ? tangent : NULL, extras[0], extras[1],
                                    extras[2]);
+    if (spins)
+        ss_recorder_contact_spin(r->recorder, mu_torsion,
+                                 ellipsoid ? SS_SPIN_ELLIPSOID : SS_SPIN_INDEPENDENT);
     return true;
 }
 

@@ -16,18 +16,23 @@ static void apply(const ss_problem *problem, const ss_midrad *x, ss_midrad *w)
     }
 }
 
-/* Which component the k-th unknown of a cone is: with size 4 the last one spins, with size 5 two roll. */
+/* Which component the k-th unknown of a cone is: with sizes 4 and 6 the fourth one spins, with 5 and 6 the
+ * last two roll. */
 static int component_of(const ss_block *block, int k)
 {
-    return block->size == 4 && k == 3 ? SS_SPIN : k;
+    bool spins = block->size == 4 || block->size == 6;
+    return spins && k == 3 ? SS_SPIN : spins && k > 3 ? k - 1 : k;
 }
 
 static ss_block_case case_of(const ss_problem *problem, const ss_block *block, const ss_midrad *x)
 {
-    ss_block_case to = {.convex = block->law == SS_LAW_CONVEX, .ellipsoid = block->size == 4};
+    ss_block_case to = {.convex = block->law == SS_LAW_CONVEX,
+                        .ellipsoid = block->size == 4 || block->size == 6};
     for (int k = 0; k < block->size; k++) {
         int component = component_of(block, k), i = block->first + k;
-        to.mu[component] = k == 0 ? 0.0 : block->size == 5 && k > 2 ? block->mu_rolling : block->mu;
+        to.mu[component] = k == 0                                    ? 0.0
+                           : block->size > 4 && k >= block->size - 2 ? block->mu_rolling
+                                                                     : block->mu;
         to.inverse_mass[component] = problem->diagonal[i];
         to.x[component] = x[i];
     }

@@ -105,6 +105,9 @@ static const ss_recipe recipes[] = {
     {.name = "convex, joints, limits", .letters = "ffvvvlb", .seed = 35, .agreement = 1e-5},
     {.name = "convex endless friction", .letters = "vvvv", .seed = 36, .mu = INFINITY, .agreement = 1e-5},
     {.name = "every law", .letters = "ffllbckprvqs", .seed = 37},
+    {.name = "cone spinning", .letters = "eeee", .seed = 38},
+    {.name = "cone spinning and rolling", .letters = "hhhf", .seed = 39},
+    {.name = "convex spinning", .letters = "gggg", .seed = 40, .agreement = 1e-5},
 };
 
 /* ---- by hand ---------------------------------------------------------------------------------------- */

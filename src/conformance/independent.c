@@ -104,15 +104,16 @@ static void judge_row(const ss_problem *problem, const double *x, const long dou
 
 static long double length(const long double *t, int count)
 {
-    return count == 1 ? fabsl(t[0]) : hypotl(t[0], t[1]);
+    long double two = count == 1 ? fabsl(t[0]) : hypotl(t[0], t[1]);
+    return count == 3 ? hypotl(two, t[2]) : two;
 }
 
 /* Friction of one kind, sliding or rolling: |r| <= mu r_N, and mu r_N u + |u| r = 0. */
 static void judge_friction(const double *r, const long double *u, int count, long double mu,
                            long double normal, long double a, int unknown, ss_violation *v)
 {
-    long double force[2] = {r[0], count > 1 ? r[1] : 0.0}, root = sqrtl(a), speed = length(u, count),
-                error[2];
+    long double force[3] = {0}, root = sqrtl(a), speed = length(u, count), error[3] = {0};
+    for (int i = 0; i < count; i++) force[i] = r[i];
     if (isinf(mu)) {
         blame(v, unknown, "slip under endless friction", speed / root);
         return;
@@ -128,13 +129,14 @@ static void judge_friction(const double *r, const long double *u, int count, lon
 static void judge_cone(const ss_problem *problem, const ss_block *block, const double *x,
                        const long double *w, ss_violation *v)
 {
-    int first = block->first, tangents = block->size == 2 ? 1 : 2;
+    bool rolls = block->size > 4;
+    int first = block->first, tangents = rolls ? block->size - 3 : block->size - 1, moments = 1 + tangents;
     const double *r = x + first;
     const long double *u = w + first;
     bool convex = block->law == SS_LAW_CONVEX;
     long double a = ss_independent_inverse_mass(problem, first), lift = 0.0L;
     if (convex && !isinf(block->mu)) lift += block->mu * length(u + 1, tangents);
-    if (convex && block->size == 5) lift += block->mu_rolling * length(u + 3, 2);
+    if (convex && rolls) lift += block->mu_rolling * length(u + moments, 2);
 
     long double normal = u[0] - lift;
     blame(v, first, "pull", -r[0] * sqrtl(a));
@@ -143,9 +145,9 @@ static void judge_cone(const ss_problem *problem, const ss_block *block, const d
 
     judge_friction(r + 1, u + 1, tangents, block->mu, r[0], ss_independent_inverse_mass(problem, first + 1),
                    first + 1, v);
-    if (block->size == 5)
-        judge_friction(r + 3, u + 3, 2, block->mu_rolling, r[0],
-                       ss_independent_inverse_mass(problem, first + 3), first + 3, v);
+    if (rolls)
+        judge_friction(r + moments, u + moments, 2, block->mu_rolling, r[0],
+                       ss_independent_inverse_mass(problem, first + moments), first + moments, v);
     for (int i = first; i < first + block->size; i++)
         if (isnan(x[i]) || isnan(w[i])) blame(v, i, "not a number", INFINITY);
 }
@@ -189,10 +191,14 @@ static const char *leaves_its_law(const ss_problem *problem, const ss_block *blo
 {
     if (block->law == SS_LAW_CONE || block->law == SS_LAW_CONVEX) {
         const double *r = y + block->first;
-        double tangent = block->size == 2 ? fabs(r[1]) : hypot(r[1], r[2]);
+        bool rolls = block->size > 4;
+        int tangents = rolls ? block->size - 3 : block->size - 1, moments = 1 + tangents;
+        double tangent = tangents == 1   ? fabs(r[1])
+                         : tangents == 2 ? hypot(r[1], r[2])
+                                         : hypot(hypot(r[1], r[2]), r[3]);
         if (r[0] < -slack) return "pulls at a contact";
         if (!isinf(block->mu) && tangent > block->mu * r[0] + slack) return "leaves a friction cone";
-        if (block->size == 5 && hypot(r[3], r[4]) > block->mu_rolling * r[0] + slack)
+        if (rolls && hypot(r[moments], r[moments + 1]) > block->mu_rolling * r[0] + slack)
             return "leaves a cone of rolling friction";
         return NULL;
     }

@@ -20,7 +20,7 @@ void ss_planted_direction(ss_random *random, int count, double *t)
 /* u_T = speed t, r_T = -limit t when it slides, something inside the limit when it sticks. */
 static void plant_friction(ss_random *random, bool slides, int count, double limit, double *u, double *r)
 {
-    double t[2], speed = ss_random_between(random, 0.1, 1), share = ss_random_between(random, 0, 0.9);
+    double t[3], speed = ss_random_between(random, 0.1, 1), share = ss_random_between(random, 0, 0.9);
     ss_planted_direction(random, count, t);
     for (int i = 0; i < count; i++) {
         u[i] = slides ? speed * t[i] : 0.0;
@@ -37,9 +37,10 @@ void ss_planted_contact(ss_random *random, ss_planted_mode mode, int dimension, 
         u[0] = ss_random_between(random, 0.1, 1);
     } else if (mode != SS_PLANTED_TOUCH) {
         r[0] = ss_random_between(random, 0.1, 1);
-        plant_friction(random, mode == SS_PLANTED_SLIP, dimension == 2 ? 1 : 2, mu * r[0], u + 1, r + 1);
+        int tangents = ss_cone_tangents(dimension), at = ss_cone_rolling(dimension);
+        plant_friction(random, mode == SS_PLANTED_SLIP, tangents, mu * r[0], u + 1, r + 1);
         bool rolls = ss_random_below(random, 2);
-        if (dimension == 5) plant_friction(random, rolls, 2, mu_rolling * r[0], u + 3, r + 3);
+        if (ss_cone_rolls(dimension)) plant_friction(random, rolls, 2, mu_rolling * r[0], u + at, r + at);
     }
 }
 
@@ -47,7 +48,12 @@ void ss_planted_contact(ss_random *random, ss_planted_mode mode, int dimension, 
 
 static int rows_of_letter(char letter)
 {
-    return strchr("cCkv", letter) ? 3 : strchr("pq", letter) ? 2 : strchr("rs", letter) ? 5 : 1;
+    return strchr("cCkv", letter) ? 3
+           : strchr("pq", letter) ? 2
+           : strchr("rs", letter) ? 5
+           : strchr("eg", letter) ? 4
+           : letter == 'h'        ? 6
+                                  : 1;
 }
 
 static double recipe_mu(const ss_recipe *from, ss_random *random)
@@ -91,12 +97,13 @@ ss_problem *ss_recipe_problem(const ss_recipe *from, ss_random *random, ss_error
 
         ss_law law = *at == 'f'                 ? SS_LAW_FREE
                      : *at == 'l' || *at == 'b' ? SS_LAW_BOX
-                     : strchr("vqs", *at)       ? SS_LAW_CONVEX
+                     : strchr("vqsg", *at)      ? SS_LAW_CONVEX
                                                 : SS_LAW_CONE;
         ss_block *block = &problem->blocks[blocks++];
         *block = ss_planted_block(law, first, rows_of_letter(*at));
         if (ss_block_is_cone(block)) block->mu = recipe_mu(from, random);
-        if (block->size == 5) block->mu_rolling = ss_random_between(random, 0.02, 0.2);
+        if (ss_block_is_cone(block) && ss_cone_rolls(block->size))
+            block->mu_rolling = ss_random_between(random, 0.02, 0.2);
         if (*at == 'l') problem->lower[first] = 0.0;
     }
     return problem;
@@ -114,7 +121,7 @@ static void plant_cone(ss_random *random, const ss_recipe *from, const ss_block 
     ss_planted_contact(random, mode, block->size, endless ? 2.0 : block->mu, block->mu_rolling, w, x);
 
     if (endless && mode == SS_PLANTED_OPEN) {
-        for (int i = 1; i < block->size && i < 3; i++) {
+        for (int i = 1; i <= ss_cone_tangents(block->size); i++) {
             x[i] = ss_random_between(random, -1, 1); // glued sideways, free to lift
             w[i] = 0.0;
         }
@@ -123,8 +130,12 @@ static void plant_cone(ss_random *random, const ss_recipe *from, const ss_block 
         for (int i = 1; i < block->size; i++) w[i] = 0.0; // on the edge of the cone, and not moving
     }
     if (block->law != SS_LAW_CONVEX || endless) return;
-    double slide = block->size == 2 ? fabs(w[1]) : sqrt(w[1] * w[1] + w[2] * w[2]);
-    double roll = block->size == 5 ? block->mu_rolling * sqrt(w[3] * w[3] + w[4] * w[4]) : 0.0;
+    int tangents = ss_cone_tangents(block->size), at = ss_cone_rolling(block->size);
+    double square = 0.0;
+    for (int i = 1; i <= tangents; i++) square += w[i] * w[i];
+    double slide = tangents == 1 ? fabs(w[1]) : sqrt(square);
+    double roll =
+        ss_cone_rolls(block->size) ? block->mu_rolling * sqrt(w[at] * w[at] + w[at + 1] * w[at + 1]) : 0.0;
     w[0] += block->mu * slide + roll;
 }
 

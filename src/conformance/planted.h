@@ -16,7 +16,8 @@ typedef enum ss_recipe_matrix {
 /* Letters, one for each block or group of blocks:
  *   f free   l LCP row   b box   c contact with coupled friction
  *   C the same on a two-sided partner with bounds of its own
- *   k cone   p planar cone   r rolling cone   v q s: the same three under the convex law */
+ *   k cone   p planar cone   r rolling cone   v q s: the same three under the convex law
+ *   e cone of sliding and spinning   g the same under the convex law   h the same with rolling */
 typedef struct ss_recipe {
     const char *name, *letters;
     uint64_t seed;
@@ -70,7 +71,7 @@ typedef enum ss_planted_mode {
     SS_PLANTED_TOUCH, /* without force: u = r = 0 */
     SS_PLANTED_MODES
 } ss_planted_mode;
-/* One contact of 2, 3 or 5 rows that obeys Coulomb's law: velocity u and impulse r. Sliding and rolling are
+/* One contact of 2 to 6 rows that obeys Coulomb's law: velocity u and impulse r. Sliding and rolling are
  * chosen apart: a wheel rolls without sliding. */
 void ss_planted_contact(ss_random *random, ss_planted_mode mode, int dimension, double mu, double mu_rolling,
                         double *u, double *r);

@@ -66,11 +66,11 @@ static bool have_contacts(ss_capture *c)
     int used = c->frame.contacts.count, room = next_room(c->contact_room, used, 1);
     if (room == c->contact_room) return true;
     ss_contacts *k = &c->frame.contacts;
-    c->out_of_memory |=
-        !(room && GROW(k->pair) && GROW(k->point) && GROW(k->normal) && GROW(k->gap) && GROW(k->mu) &&
-          GROW(k->tangent) && GROW(k->restitution) && GROW(k->compliance) && GROW(k->mu_rolling) &&
-          GROW(k->surface_velocity) && GROW(k->lever_arm) && GROW(c->answer.normal_impulse) &&
-          GROW(c->answer.friction_impulse) && GROW(c->answer.rolling_impulse));
+    c->out_of_memory |= !(room && GROW(k->pair) && GROW(k->point) && GROW(k->normal) && GROW(k->gap) &&
+                          GROW(k->mu) && GROW(k->tangent) && GROW(k->restitution) && GROW(k->compliance) &&
+                          GROW(k->mu_rolling) && GROW(k->mu_torsion) && GROW(k->spin_coupling) &&
+                          GROW(k->surface_velocity) && GROW(k->lever_arm) && GROW(c->answer.normal_impulse) &&
+                          GROW(c->answer.friction_impulse) && GROW(c->answer.rolling_impulse));
     if (!c->out_of_memory) c->contact_room = room;
     return !c->out_of_memory;
 }
@@ -88,7 +88,7 @@ static void clear_contacts(ss_capture *c)
     if (c->has_rolling) CLEAR(c->answer.rolling_impulse);
     if (c->plain.used && c->plain.only) return;
     CLEAR(k->tangent), CLEAR(k->restitution), CLEAR(k->compliance), CLEAR(k->mu_rolling);
-    CLEAR(k->surface_velocity);
+    CLEAR(k->surface_velocity), CLEAR(k->mu_torsion), CLEAR(k->spin_coupling);
 #undef CLEAR
 }
 
@@ -141,6 +141,8 @@ void ss_capture_free(ss_capture *c)
                       k->restitution,
                       k->compliance,
                       k->mu_rolling,
+                      k->mu_torsion,
+                      k->spin_coupling,
                       k->surface_velocity,
                       k->lever_arm,
                       c->answer.velocity,
@@ -332,7 +334,8 @@ ss_frame ss_capture_view(const ss_capture *c)
     if (count == 0 || !c->has_arms) contacts->lever_arm = NULL;
     if (c->plain.used && c->plain.only) {
         contacts->tangent = contacts->surface_velocity = NULL;
-        contacts->restitution = contacts->compliance = contacts->mu_rolling = NULL;
+        contacts->restitution = contacts->compliance = contacts->mu_rolling = contacts->mu_torsion = NULL;
+        contacts->spin_coupling = NULL;
         return view;
     }
 
@@ -340,6 +343,7 @@ ss_frame ss_capture_view(const ss_capture *c)
     if (!any(contacts->restitution, count)) contacts->restitution = NULL;
     if (!any(contacts->compliance, count)) contacts->compliance = NULL;
     if (!any(contacts->mu_rolling, count)) contacts->mu_rolling = NULL;
+    if (!any(contacts->mu_torsion, count)) contacts->mu_torsion = NULL, contacts->spin_coupling = NULL;
     if (count == 0 || !any(contacts->surface_velocity[0], 3 * count)) contacts->surface_velocity = NULL;
     return view;
 }

@@ -36,7 +36,7 @@ typedef struct ss_capture_plain {
 } ss_capture_plain;
 
 typedef struct ss_capture {
-    ss_frame frame;   /* every array is there except mu_static, subcontacts and coordinates */
+    ss_frame frame;   /* every array is there except mu_static, damping, adhesion and those of lists */
     ss_answer answer; /* of the engine's own solver; no alternatives */
     bool has_rolling; /* answer.rolling_impulse counts */
     bool has_arms;    /* frame.contacts.lever_arm counts */

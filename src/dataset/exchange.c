@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "base/number.h"
 #include "base/text.h"
+#include "problem/cone.h"
 
 #include <math.h>
 
@@ -203,17 +204,17 @@ static bool check_convex(const ss_problem *problem, const char *path, ss_error *
            ss_fail(err, SS_ERROR_INPUT, "%s: not a convex problem: A is not symmetric", path);
 }
 
-/* The discs of a cone: friction, and rolling where there is any. Returns their number; `first` is that of the
- * tangents, relative to the normal. */
+/* The discs of a cone: friction (a ball with spinning), and rolling where there is any. Returns their
+ * number; `first` is that of the tangents, relative to the normal. */
 typedef struct disc {
     int first, size;
     double mu;
 } disc;
 static int discs_of(const ss_block *block, disc discs[2])
 {
-    discs[0] = (disc){1, block->size == 2 ? 1 : 2, block->mu};
-    discs[1] = (disc){3, 2, block->mu_rolling};
-    return block->size == 5 ? 2 : 1;
+    discs[0] = (disc){1, ss_cone_tangents(block->size), block->mu};
+    discs[1] = (disc){ss_cone_rolling(block->size), 2, block->mu_rolling};
+    return ss_cone_rolls(block->size) ? 2 : 1;
 }
 
 static bool write_gams_qcp(const char *path, ss_problem *problem, ss_error *err)

@@ -24,7 +24,7 @@ struct ss_recorder {
     /* its counts say what was added; its arrays have room for more, and stay for the next frame */
     ss_frame frame;
     int room[SS_PER_COUNT]; /* items that the arrays of a kind have room for */
-    bool has_tangents, has_restitution, has_rolling;
+    bool has_tangents, has_restitution, has_rolling, has_spin;
     ss_scenery scenery;
     int scenery_room;
     recorded_result *results;
@@ -58,7 +58,8 @@ static bool grow(ss_recorder *recorder, ss_field_per per, int needed)
     for (int f = 0; f < ss_field_count; f++) {
         const ss_field *field = &ss_fields[f];
         bool extra = strcmp(field->name, "t_u") == 0 || strcmp(field->name, "restitution") == 0 ||
-                     strcmp(field->name, "mu_r") == 0;
+                     strcmp(field->name, "mu_r") == 0 || strcmp(field->name, "mu_t") == 0 ||
+                     strcmp(field->name, "spin_coupling") == 0;
         bool filled = strcmp(field->group, "subcontacts") == 0
                           ? strcmp(field->name, "surface_velocities") != 0
                           : !field->optional || field->per == SS_PER_FURTHER;
@@ -198,7 +199,7 @@ void ss_recorder_begin(ss_recorder *recorder, double time, double h)
     frame->bodies.count = frame->contacts.count = 0;
     frame->constraints.count = frame->constraints.row_count = frame->constraints.further_count = 0;
     frame->subcontacts.groups = frame->subcontacts.count = 0;
-    recorder->has_tangents = recorder->has_restitution = recorder->has_rolling = false;
+    recorder->has_tangents = recorder->has_restitution = recorder->has_rolling = recorder->has_spin = false;
     recorder->scenery.count = 0;
     forget_results(recorder);
     recorder->begun_count++;
@@ -329,7 +330,8 @@ int ss_recorder_contact(ss_recorder *recorder, int a, int b, const double point[
     memcpy(contacts->normal[c], normal, sizeof contacts->normal[c]);
     contacts->gap[c] = gap;
     contacts->mu[c][0] = contacts->mu[c][1] = mu;
-    contacts->restitution[c] = contacts->mu_rolling[c] = 0.0;
+    contacts->restitution[c] = contacts->mu_rolling[c] = contacts->mu_torsion[c] = 0.0;
+    contacts->spin_coupling[c] = SS_SPIN_INDEPENDENT;
     recorder->frame.subcontacts.contact_group[c] = -1;
     contacts->count++;
     if (recorder->has_tangents) set_default_tangent(&recorder->frame, c);
@@ -365,6 +367,19 @@ void ss_recorder_contact_extras(ss_recorder *recorder, const double tangent[3], 
     if (is_given(mu_rolling)) contacts->mu_rolling[last] = mu_rolling;
     recorder->has_restitution |= is_given(restitution);
     recorder->has_rolling |= is_given(mu_rolling);
+}
+
+void ss_recorder_contact_spin(ss_recorder *recorder, double mu_torsion, ss_spin_coupling coupling)
+{
+    ss_contacts *contacts = &recorder->frame.contacts;
+    if (recorder->trouble.code != SS_OK) return;
+    if (!recorder->inside || contacts->count == 0) {
+        refuse(recorder, SS_ERROR_USAGE, "torsional friction without a contact");
+        return;
+    }
+    contacts->mu_torsion[contacts->count - 1] = mu_torsion;
+    contacts->spin_coupling[contacts->count - 1] = (uint8_t)coupling;
+    recorder->has_spin = true;
 }
 
 /* ---- alternatives ----------------------------------------------------------------------------------- */
@@ -599,6 +614,7 @@ bool ss_recorder_end(ss_recorder *recorder, ss_error *err)
     if (!recorder->has_tangents) view.contacts.tangent = NULL;
     if (!recorder->has_restitution) view.contacts.restitution = NULL;
     if (!recorder->has_rolling) view.contacts.mu_rolling = NULL;
+    if (!recorder->has_spin) view.contacts.mu_torsion = NULL, view.contacts.spin_coupling = NULL;
     if (view.subcontacts.groups == 0) view.subcontacts = (ss_subcontacts){0};
 
     if (!recorder->inside) refuse(recorder, SS_ERROR_USAGE, "ended without a begin");

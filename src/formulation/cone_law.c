@@ -2,13 +2,19 @@
 
 #include "formulation/friction.h"
 
+/* Torsional friction with a row of its own beside the cone. */
+static bool spins_alone(const ss_contact_row *contact, const ss_friction *friction)
+{
+    return contact->mu_torsion > 0.0 && !(friction->spin > 0.0);
+}
+
 static int count_unknowns(const ss_contact_row *contact, const void *options, int *blocks)
 {
     (void)options;
     ss_friction friction = ss_friction_of(contact);
-    int beside = (friction.stuck >= 0) + (contact->mu_torsion > 0.0);
+    int beside = (friction.stuck >= 0) + spins_alone(contact, &friction);
     *blocks = 1 + beside;
-    return 1 + friction.count + (friction.mu_rolling > 0.0 ? 2 : 0) + beside;
+    return 1 + friction.count + (friction.spin > 0.0) + (friction.mu_rolling > 0.0 ? 2 : 0) + beside;
 }
 
 static void add_sliding_rows(const ss_contact_row *contact, const ss_friction *friction,
@@ -28,8 +34,12 @@ static void add_under(ss_law law, const ss_contact_row *contact, ss_problem_buil
     ss_friction friction = ss_friction_of(contact);
     int normal = builder->size;
     add_sliding_rows(contact, &friction, builder);
+    double row[12];
+    if (friction.spin > 0.0) {
+        ss_contact_turning_row(contact, ss_vec3_scale(friction.spin, contact->normal), row);
+        ss_builder_add(builder, contact->pair, row, 0.0, 0.0);
+    }
     for (int k = 0; friction.mu_rolling > 0.0 && k < 2; k++) {
-        double row[12];
         ss_contact_turning_row(contact, contact->tangent[k], row);
         ss_builder_add(builder, contact->pair, row, 0.0, 0.0);
     }
@@ -44,7 +54,7 @@ static void add_under(ss_law law, const ss_contact_row *contact, ss_problem_buil
         ss_builder_close(builder,
                          (ss_block){.law = SS_LAW_FREE, .contact = contact->contact, .constraint = -1});
     }
-    if (contact->mu_torsion > 0.0) {
+    if (spins_alone(contact, &friction)) {
         ss_builder_add_spin(builder, contact, normal);
         ss_builder_close(builder,
                          (ss_block){.law = SS_LAW_COUPLED, .contact = contact->contact, .constraint = -1});
@@ -72,9 +82,10 @@ static ss_contact_impulse read_contact(const ss_rows *rows, const ss_contact_row
     ss_friction friction = ss_friction_of(contact);
     ss_contact_impulse impulse = {.normal = *x++};
     for (int k = 0; k < friction.count; k++) impulse.tangent[friction.tangent[k]] = friction.scale[k] * *x++;
+    if (friction.spin > 0.0) impulse.spin = friction.spin * *x++;
     for (int k = 0; friction.mu_rolling > 0.0 && k < 2; k++) impulse.rolling[k] = *x++;
     if (friction.stuck >= 0) impulse.tangent[friction.stuck] = *x++;
-    if (contact->mu_torsion > 0.0) impulse.spin = *x++;
+    if (spins_alone(contact, &friction)) impulse.spin = *x++;
     return impulse;
 }
 
@@ -85,9 +96,10 @@ static void write_contact(const ss_rows *rows, const ss_contact_row *contact, co
     ss_friction friction = ss_friction_of(contact);
     *x++ = impulse->normal;
     for (int k = 0; k < friction.count; k++) *x++ = impulse->tangent[friction.tangent[k]] / friction.scale[k];
+    if (friction.spin > 0.0) *x++ = impulse->spin / friction.spin;
     for (int k = 0; friction.mu_rolling > 0.0 && k < 2; k++) *x++ = impulse->rolling[k];
     if (friction.stuck >= 0) *x++ = impulse->tangent[friction.stuck];
-    if (contact->mu_torsion > 0.0) *x++ = impulse->spin;
+    if (spins_alone(contact, &friction)) *x++ = impulse->spin;
 }
 
 static bool transform(const ss_frame *frame, ss_problem *problem, const void *options, ss_problem **other,
@@ -100,7 +112,8 @@ static bool transform(const ss_frame *frame, ss_problem *problem, const void *op
 }
 
 const ss_contact_model ss_coulomb_model = {.traits = SS_MODELS_FRICTION | SS_MODELS_ROLLING |
-                                                     SS_MODELS_TORSION | SS_MODELS_GAPS,
+                                                     SS_MODELS_TORSION | SS_MODELS_SPIN_COUPLING |
+                                                     SS_MODELS_GAPS,
                                            .unknowns = count_unknowns,
                                            .add = add_coulomb,
                                            .read = read_contact,
@@ -144,14 +157,16 @@ static void write_in_space(const ss_rows *rows, const ss_contact_row *contact, c
 }
 
 const ss_contact_model ss_judged_model = {.traits = SS_MODELS_FRICTION | SS_MODELS_ROLLING |
-                                                    SS_MODELS_TORSION | SS_MODELS_GAPS,
+                                                    SS_MODELS_TORSION | SS_MODELS_SPIN_COUPLING |
+                                                    SS_MODELS_GAPS,
                                           .unknowns = count_in_space,
                                           .add = add_in_space,
                                           .read = read_in_space,
                                           .write = write_in_space};
 
 const ss_contact_model ss_convex_model = {.traits = SS_MODELS_FRICTION | SS_MODELS_ROLLING |
-                                                    SS_MODELS_TORSION | SS_MODELS_GAPS,
+                                                    SS_MODELS_TORSION | SS_MODELS_SPIN_COUPLING |
+                                                    SS_MODELS_GAPS,
                                           .unknowns = count_unknowns,
                                           .add = add_convex,
                                           .read = read_contact,

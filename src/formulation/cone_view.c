@@ -49,13 +49,17 @@ static void place_contact(const ss_block *block, const ss_contact_row *contact, 
     for (int j = 0; j < view->dimension; j++) component[j] = -1;
     component[0] = next++;
     for (int j = 0; j < friction.count; j++) component[1 + friction.tangent[j]] = next++;
+    if (friction.spin > 0.0) next++; // FCLIB has no spinning
     for (int j = 0; friction.mu_rolling > 0.0 && j < 2; j++) component[3 + j] = next++;
     view->sign[k] = 1.0;
+    view->spins += contact->mu_torsion > 0.0;
+    if (contact->mu_torsion > 0.0 && view->first_spin < 0) view->first_spin = contact->contact;
 }
 
 static void place_row(const ss_block *block, int i, ss_cone_view *view)
 {
     row_role role = role_of(view->problem, block, i);
+    if (role == ROW_DROPPED && block->contact >= 0) return; // spinning
     if (role == ROW_EQUATION)
         view->equation[view->equations++] = i;
     else if (view->first_bounded < 0)
@@ -71,7 +75,8 @@ static void place_row(const ss_block *block, int i, ss_cone_view *view)
 bool ss_cone_view_make(ss_assembly *assembly, ss_cone_view *view, ss_error *err)
 {
     const ss_problem *problem = ss_assembly_coulomb(assembly, err);
-    *view = (ss_cone_view){.rows = &assembly->rows, .problem = problem, .dimension = 3, .first_bounded = -1};
+    *view = (ss_cone_view){
+        .rows = &assembly->rows, .problem = problem, .dimension = 3, .first_bounded = -1, .first_spin = -1};
     if (!problem) return false;
     for (int k = 0; k < problem->block_count; k++) {
         if (problem->blocks[k].mu_rolling > 0.0) view->dimension = 5;
@@ -116,6 +121,10 @@ static bool check(const ss_cone_view *view, bool refuse_bounds, const char *plac
             return ss_fail(err, SS_ERROR_INPUT, "%s/contacts/mu_r[%d]: infinite rolling friction has no cone",
                            place, block->contact);
     }
+    if (refuse_bounds && view->first_spin >= 0)
+        return ss_fail(err, SS_ERROR_INPUT,
+                       "%s/contacts/mu_t[%d]: torsional friction cannot be part of a cone problem", place,
+                       view->first_spin);
     if (!refuse_bounds || view->first_bounded < 0) return true;
     int row = view->rows->joint[view->first_bounded].row; // joint rows are the first unknowns
     const double *bounds = view->rows->frame->constraints.bounds[row];

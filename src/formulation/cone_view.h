@@ -15,6 +15,7 @@ typedef struct ss_cone_view {
     int *equation;             /* unknown of each equation */
     int limits, dropped;       /* bounded rows: those that became contacts, and those left out */
     int first_bounded;         /* unknown with bounds, -1 = none */
+    int spins, first_spin;     /* contacts with torsional friction, which is left out; -1 = none */
     double *row;               /* of one unknown, in minimal coordinates */
 } ss_cone_view;
 

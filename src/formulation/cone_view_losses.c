@@ -65,8 +65,10 @@ static void lose_gaps(const loss_list *to, const ss_contacts *contacts, const ss
         lose(to, "contacts/restitution", "restitution only as a normal velocity");
 }
 
-static void lose_contacts(const loss_list *to, const ss_rows *rows, const ss_step_options *step, bool local)
+static void lose_contacts(const loss_list *to, const ss_cone_view *view, const ss_step_options *step,
+                          bool local)
 {
+    const ss_rows *rows = view->rows;
     const ss_contacts *contacts = &rows->frame->contacts;
     int idle = contacts->count - rows->contact_count - rows->far_contacts, no_rolling = 0;
     int soft = count_nonzero(contacts->compliance, contacts->count);
@@ -91,6 +93,7 @@ static void lose_contacts(const loss_list *to, const ss_rows *rows, const ss_ste
              "rolling friction is ignored at %d contacts whose sliding friction is 0 or infinite in one "
              "direction only",
              no_rolling);
+    if (view->spins) lose(to, "contacts/mu_t", "torsional friction of %d contacts is omitted", view->spins);
     if (soft && !local)
         lose(to, "contacts/compliance", "compliance of %d contacts is omitted; the local form can hold it",
              soft);
@@ -141,6 +144,6 @@ void ss_cone_view_losses(const ss_cone_view *view, const ss_step_options *step, 
     bool local = form == SS_CONE_LOCAL;
     if (!losses) return;
     lose_bodies(&to, view->rows, local);
-    lose_contacts(&to, view->rows, step, local);
+    lose_contacts(&to, view, step, local);
     lose_rows(&to, view, step, local);
 }

@@ -82,7 +82,7 @@ static const char *cone_fault(const ss_contact_law *law)
         size++;
     }
     if (size == 0) return NULL;
-    if (size != 2 && size != 3 && size != 5) return "has a cone that is not of 2, 3 or 5 unknowns";
+    if (size < 2 || size > SS_CONE_DIMENSION) return "has a cone that is not of 2 to 6 unknowns";
     return law->mu >= 0.0 && law->mu_rolling >= 0.0 ? NULL : "has a cone without a friction coefficient";
 }
 
@@ -284,7 +284,7 @@ static const char *block_fault(const ss_formulation *formulation, const ss_frame
     if (block->contact < -1 || block->contact >= frame->contacts.count)
         return "belongs to a contact that the frame does not have";
     if (!ss_law_is_cone(block->law)) return NULL;
-    if (block->size != 2 && block->size != 3 && block->size != 5) return "is a cone, but not of 2, 3 or 5";
+    if (block->size < 2 || block->size > SS_CONE_DIMENSION) return "is a cone, but not of 2 to 6";
     return block->mu >= 0.0 && block->mu_rolling >= 0.0 ? NULL : "has no valid friction coefficient";
 }
 

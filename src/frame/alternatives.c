@@ -102,6 +102,23 @@ static void place_row(const ss_frame *from, int row, int c, ss_frame *to)
     }
 }
 
+ss_frame *ss_frame_repeat_contacts(const ss_frame *frame, const int *like, int count, ss_error *err)
+{
+    ss_frame *plain = ss_frame_create(frame->bodies.count, frame->constraints.count,
+                                      frame->constraints.row_count, count, err);
+    if (!plain) return NULL;
+    plain->constraints.further_count = frame->constraints.further_count;
+    plain->generalized.trees = frame->generalized.trees;
+    plain->generalized.count = frame->generalized.count;
+    plain->generalized.map_count = frame->generalized.map_count;
+    plain->generalized.mass_count = frame->generalized.mass_count;
+    plain->h = frame->h;
+    plain->time = frame->time;
+    if (copy_fields(frame, like, plain, err)) return plain;
+    ss_frame_destroy(plain);
+    return NULL;
+}
+
 ss_frame *ss_frame_select(const ss_frame *frame, const int32_t *selection, const uint8_t *promoted,
                           int *origin, ss_error *err)
 {
@@ -130,29 +147,12 @@ ss_frame *ss_frame_select(const ss_frame *frame, const int32_t *selection, const
             int row = all[i] - contacts;
             like[i] = row < 0 ? all[i] : groups.contact[frame->subcontacts.group[row]];
         }
-
-        plain = ss_frame_create(frame->bodies.count, frame->constraints.count, frame->constraints.row_count,
-                                count, err);
-        if (plain) {
-            plain->constraints.further_count = frame->constraints.further_count;
-            plain->generalized.trees = frame->generalized.trees;
-            plain->generalized.count = frame->generalized.count;
-            plain->generalized.map_count = frame->generalized.map_count;
-            plain->generalized.mass_count = frame->generalized.mass_count;
-        }
-        good = plain && copy_fields(frame, like, plain, err);
+        plain = ss_frame_repeat_contacts(frame, like, count, err);
+        good = plain != NULL;
     }
-
-    if (good) {
-        plain->h = frame->h;
-        plain->time = frame->time;
-        for (int i = 0; i < plain->contacts.count; i++) {
-            if (all[i] >= contacts) place_row(frame, all[i] - contacts, i, plain);
-            if (origin) origin[i] = all[i];
-        }
-    } else {
-        ss_frame_destroy(plain);
-        plain = NULL;
+    for (int i = 0; good && i < plain->contacts.count; i++) {
+        if (all[i] >= contacts) place_row(frame, all[i] - contacts, i, plain);
+        if (origin) origin[i] = all[i];
     }
 
     ss_release(all);

@@ -44,4 +44,7 @@ double ss_groups_separation_after(const ss_groups *groups, int alternative, doub
 /* The largest of the alternatives: negative means that the two bodies overlap. */
 double ss_groups_best_after(const ss_groups *groups, int group, double (*velocity)[6], int *alternative);
 
+/* A copy without alternatives whose contact i is contact like[i]. */
+ss_frame *ss_frame_repeat_contacts(const ss_frame *frame, const int *like, int count, ss_error *err);
+
 #endif

@@ -92,7 +92,7 @@ bool ss_cell_rows_create(const ss_sparse *A, int count, ss_cell_row *rows, ss_ar
         }
 
         // What a cell keeps comes in the order of entries: row by row instead.
-        enum { LARGEST = 5 };
+        enum { LARGEST = 6 };
         double e[LARGEST * LARGEST];
         int size = rows[c].size;
         for (int k = 0; own && k < size * size; k++) e[k] = own[k];

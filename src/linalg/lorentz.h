@@ -1,4 +1,4 @@
-/* linalg/lorentz.h - algebra of the Lorentz cone L = { s_0 >= |s_1| } in 1, 2 or 3 dimensions
+/* linalg/lorentz.h - algebra of the Lorentz cone L = { s_0 >= |s_1| } in 1 to 4 dimensions
  * (in one it is s_0 >= 0): Jordan product, Nesterov-Todd scaling, steps to the boundary.
  *
  * The scaling of two interior points s, z is the symmetric G with G z = G^-1 s = lambda.
@@ -10,7 +10,7 @@
 
 #include <stdbool.h>
 
-enum { SS_LORENTZ_MAX = 3 };
+enum { SS_LORENTZ_MAX = 4 };
 
 typedef struct ss_lorentz_scaling {
     int size;

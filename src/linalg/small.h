@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-enum { SS_SMALL_MAX = 5 }; /* equations that the last two can do */
+enum { SS_SMALL_MAX = 6 }; /* equations that the last two can do */
 
 /* Gaussian elimination with row exchange: A is destroyed, b becomes A^-1 b, `count` right-hand sides as the
  * columns of b (n x count). False when A is singular to the last bit. */

@@ -34,25 +34,29 @@ static bool is_along(const ss_contact_state *state, int tangent, unsigned kind)
 }
 
 /* The length of what lies along tangents of this kind. */
-static double length_along(const ss_contact_state *state, unsigned kind, const double v[2])
+static double length_along(const ss_contact_state *state, unsigned kind, const double v[SS_SLIDING])
 {
-    return hypot(is_along(state, 0, kind) ? v[0] : 0.0, is_along(state, 1, kind) ? v[1] : 0.0);
+    double length = 0.0;
+    for (int i = 0; i < SS_SLIDING; i++)
+        if (is_along(state, i, kind)) length = hypot(length, v[i]);
+    return length;
 }
 
 /* |f| in units of the cone: f/mu along each rough tangent. Friction along a smooth one is no share of
  * anything: its rounding would be an infinite one. */
 static double friction_ratio(const ss_contact_state *state)
 {
-    double ratio[2];
-    for (int i = 0; i < 2; i++)
-        ratio[i] = is_along(state, i, ROUGH) ? fabs(state->friction[i]) / state->mu[i] : 0.0;
-    return hypot(ratio[0], ratio[1]);
+    double ratio = 0.0;
+    for (int i = 0; i < SS_SLIDING; i++)
+        if (is_along(state, i, ROUGH)) ratio = hypot(ratio, state->friction[i] / state->mu[i]);
+    return ratio;
 }
 
-/* f . v_t */
+/* f . v_t, with the work of spinning */
 static double power_of(const ss_contact_state *state)
 {
-    return state->friction[0] * state->slip[0] + state->friction[1] * state->slip[1];
+    return state->friction[0] * state->slip[0] + state->friction[1] * state->slip[1] +
+           state->friction[2] * state->slip[2];
 }
 
 const char *ss_contact_status_name(ss_contact_status status)
@@ -70,7 +74,7 @@ ss_contact_status ss_contact_status_of(const ss_judgement *judgement, const ss_c
     if (!smooth && !(friction_ratio(state) >= saturated * state->normal)) return SS_CONTACT_STICK;
 
     /* What is about to slide moves no faster than rounding and tolerance let it, in any direction. */
-    double friction = hypot(state->friction[0], state->friction[1]);
+    double friction = hypot(hypot(state->friction[0], state->friction[1]), state->friction[2]);
     bool driven = power_of(state) > judgement->slow * friction;
     return driven ? SS_CONTACT_NEGATIVE_FRICTION : SS_CONTACT_SLIP;
 }
@@ -81,7 +85,7 @@ static double cone_excess(const ss_contact_state *state)
     double normal = fmax(state->normal, 0.0),
            friction = length_along(state, LIMITED | ROUGH, state->friction);
     double ratio = friction_ratio(state), smooth = 0.0;
-    for (int i = 0; i < 2; i++)
+    for (int i = 0; i < SS_SLIDING; i++)
         if (!is_along(state, i, ROUGH)) smooth = hypot(smooth, state->friction[i]);
     // along its own direction the cone reaches to nu |f| / ratio
     double excess = friction > 0.0 ? fmax(0.0, friction * (1.0 - normal / ratio)) : 0.0;
@@ -93,7 +97,7 @@ static double cone_excess(const ss_contact_state *state)
 static double missing_dissipation(const ss_contact_state *state)
 {
     double due = 0.0, power = 0.0;
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < SS_SLIDING; i++) {
         if (!is_along(state, i, LIMITED)) continue;
         due = hypot(due, state->mu[i] * state->slip[i]);
         power += state->friction[i] * state->slip[i];
@@ -107,7 +111,7 @@ static double misalignment(const ss_contact_state *state, double slow)
 {
     double friction = length_along(state, LIMITED, state->friction), dot = 0.0, length = 0.0;
     if (!(length_along(state, LIMITED | ROUGH, state->slip) > slow) || friction == 0.0) return NAN;
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < SS_SLIDING; i++) {
         if (!is_along(state, i, LIMITED)) continue;
         double against = state->mu[i] * state->mu[i] * state->slip[i];
         dot += state->friction[i] * against;

@@ -5,8 +5,10 @@
 
 #include "base/registry.h"
 #include "formulation/assembly.h"
+#include "formulation/friction.h"
 #include "linalg/vec3.h"
 #include "problem/bodies_form.h"
+#include "problem/cone.h"
 
 /* ---- the registry --------------------------------------------------------------------------------- */
 
@@ -105,10 +107,11 @@ static void describe_contacts(ss_judgement *judgement)
         if (!rows) {
             const double *r = judgement->x + block->first, *u = judgement->w + block->first;
             state->normal = r[0];
-            for (int i = 0; i < (block->size < 3 ? 1 : 2); i++) {
+            for (int i = 0; i < ss_cone_tangents(block->size); i++) {
                 state->mu[i] = block->mu;
                 state->friction[i] = r[1 + i];
-                state->sliding[i] = state->slip[i] = u[1 + i];
+                state->slip[i] = u[1 + i];
+                if (i < 2) state->sliding[i] = u[1 + i];
             }
             continue;
         }
@@ -127,6 +130,19 @@ static void describe_contacts(ss_judgement *judgement)
             state->friction[i] = fabs(along) > few_roundings * ss_vec3_norm(friction) ? along : 0.0;
             state->slip[i] = ss_vec3_dot(sliding, row->tangent[i]);
         }
+
+        /* In one ellipsoid with sliding, spinning in m/s at the lever that makes it round. */
+        ss_friction all = ss_friction_of(row);
+        if (!(all.spin > 0.0)) continue;
+        const int *pair = judgement->frame->contacts.pair[row->contact];
+        double v[2][6], moment = 0.0;
+        for (int side = 0; side < 2; side++) ss_velocity_after(judgement, pair[side], v[side]);
+        if (answer->rolling_impulse)
+            moment = ss_vec3_dot(row->normal, ss_vec3_load(answer->rolling_impulse[row->contact]));
+        ss_vec3 turning = ss_vec3_subtract(ss_vec3_load(v[1] + 3), ss_vec3_load(v[0] + 3));
+        state->mu[2] = all.mu;
+        state->friction[2] = moment / all.spin;
+        state->slip[2] = all.spin * ss_vec3_dot(row->normal, turning);
     }
 }
 

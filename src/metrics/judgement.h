@@ -14,6 +14,8 @@ enum ss_metric_id {
     SS_METRIC_COUNT
 };
 
+enum { SS_SLIDING = 3 }; /* ways to slide: two tangents and spinning */
+
 /* One contact, from a frame or from a problem: enough for everything Coulomb says. */
 typedef struct ss_contact_state {
     int contact;         /* of the frame or file */
@@ -21,8 +23,9 @@ typedef struct ss_contact_state {
     double speed;        /* u_N with its gap term, m/s */
     double inverse_mass; /* of the normal row, 1/kg */
     double sliding[3];   /* v_t, m/s, at the end of the step: world, or along the tangents of the problem */
-    /* along the two tangents: coefficients of the law that was solved, f in N s, v_t in m/s */
-    double mu[2], friction[2], slip[2];
+    /* along the two tangents: coefficients of the law that was solved, f in N s, v_t in m/s; then spinning,
+     * where it is in one ellipsoid with sliding, at the lever mu_t / mu. Zero where there is none */
+    double mu[SS_SLIDING], friction[SS_SLIDING], slip[SS_SLIDING];
 } ss_contact_state;
 
 typedef struct ss_judgement {

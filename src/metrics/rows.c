@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "linalg/dense.h"
+#include "problem/laws.h"
 
 enum { EXACT_LIMIT = 600 }; // rows; a dense inverse of more takes seconds
 
@@ -76,7 +77,7 @@ static bool exact_masses(ss_judgement *judgement, double *diagonal, ss_error *er
     for (int k = 0; k < problem->block_count; k++) {
         const ss_block *block = &problem->blocks[k];
         for (int i = 1; ss_block_is_cone(block) && i < block->size; i++)
-            absent[block->first + i] = (i < 3 ? block->mu : block->mu_rolling) == 0.0;
+            absent[block->first + i] = ss_block_friction(block, i) == 0.0;
     }
     for (size_t j = 0; j < n; j++) {
         for (int k = problem->A->start[j]; k < problem->A->start[j + 1]; k++) {

@@ -269,7 +269,7 @@ static bool has_own_material(const ss_tree *tree, int geom)
     return false;
 }
 
-/* Contact dimension 1 has no friction, 3 slides, 4 also spins, 6 also rolls. */
+/* Contact dimension 1 has no friction, 3 slides, 4 also spins, coupled with sliding, 6 also rolls. */
 static ss_material_pair pair_of(const ss_model_geom *a, const ss_model_geom *b)
 {
     const ss_model_geom *strong = a->priority > b->priority ? a : b->priority > a->priority ? b : NULL;
@@ -280,6 +280,7 @@ static ss_material_pair pair_of(const ss_model_geom *a, const ss_model_geom *b)
     return (ss_material_pair){.mu = condim > 1 ? mu : 0.0,
                               .mu_rolling = condim > 4 ? rolling : 0.0,
                               .mu_torsion = condim > 3 ? torsion : 0.0,
+                              .spin_coupling = SS_SPIN_ELLIPSOID,
                               .restitution = fmax(a->restitution, b->restitution)};
 }
 
@@ -333,8 +334,10 @@ static bool set_materials(build *b)
         const ss_model_pair *item = &tree->pairs[p];
         const ss_model_geom *one = &tree->geoms[item->geom[0]], *two = &tree->geoms[item->geom[1]];
         if (!item->has_friction || one->ghost || two->ghost) continue;
-        ss_material_pair pair = {
-            .mu = item->mu, .mu_rolling = item->mu_rolling, .mu_torsion = item->mu_torsion};
+        ss_material_pair pair = {.mu = item->mu,
+                                 .mu_rolling = item->mu_rolling,
+                                 .mu_torsion = item->mu_torsion,
+                                 .spin_coupling = SS_SPIN_ELLIPSOID};
         if (!ss_world_set_pair(b->world, one->material, two->material, &pair, NULL))
             return ss_xml_fail(b->reading, item->node, "its friction is not usable");
     }

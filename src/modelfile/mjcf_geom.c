@@ -220,10 +220,10 @@ void ss_mjcf_read_geom(ss_mjcf *m, ss_mjcf_element e, int part, ss_pose frame)
     if (condim != 1.0 && condim != 3.0 && condim != 4.0 && condim != 6.0)
         ss_xml_fail(m->reading, e.node, "condim: %g, must be 1, 3, 4 or 6", condim);
     geom->condim = (int)condim;
-    if (condim > 3.0)
+    if (condim > 4.0)
         ss_xml_note(
             m->reading, SS_FINDING_WARNING, e.node,
-            "condim %g: friction about the normal has a bound of its own, which sliding does not lower",
+            "condim %g: rolling friction has a bound of its own, which sliding and spinning do not lower",
             condim);
 
     double surface[6] = {0};

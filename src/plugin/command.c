@@ -447,7 +447,7 @@ static ss_status greet(ss_solver_command *c, ss_run *run)
         return give_up(c, run, FINE, "sent a HELLO with laws %lld and form %lld, which do not exist",
                        (long long)words[1], (long long)words[3]);
     c->laws = (unsigned)words[1];
-    c->traits = (unsigned)words[2] & (SS_NEEDS_SYMMETRIC | SS_NEEDS_DIAGONAL);
+    c->traits = (unsigned)words[2] & (SS_NEEDS_SYMMETRIC | SS_NEEDS_DIAGONAL | SS_SPINNING_CONES);
     c->form = (int)words[3];
     return SS_CONVERGED;
 }
@@ -621,6 +621,10 @@ static ss_status solve(const ss_problem *problem, const void *options, ss_run *r
         return ss_run_fail(run, "%s: does not accept these laws", c->name), SS_NOT_APPLICABLE;
     if (c->traits & SS_NEEDS_SYMMETRIC && !problem->symmetric)
         return ss_run_fail(run, "%s: needs a symmetric matrix", c->name), SS_NOT_APPLICABLE;
+    for (int k = 0; !(c->traits & SS_SPINNING_CONES) && k < problem->block_count; k++)
+        if (ss_block_is_cone(&problem->blocks[k]) && ss_cone_tangents(problem->blocks[k].size) == 3)
+            return ss_run_fail(run, "%s: does not accept sliding and spinning in one cone", c->name),
+                   SS_NOT_APPLICABLE;
     for (int i = 0; c->traits & SS_NEEDS_DIAGONAL && i < problem->size; i++)
         if (!(problem->diagonal[i] > 0.0))
             return ss_run_fail(run, "%s: needs a positive diagonal", c->name), SS_NOT_APPLICABLE;
@@ -720,7 +724,7 @@ ss_solver_command *ss_solver_command_open(const char *text, ss_error *err)
                         .summary = c->command,
                         .weakness = "every iterate goes through a pipe",
                         .laws = SS_LAW_FREE | SS_LAW_BOX | SS_LAW_COUPLED | SS_LAW_CONE | SS_LAW_CONVEX,
-                        .traits = SS_WARM_STARTS | SS_ONE_THREAD,
+                        .traits = SS_WARM_STARTS | SS_ONE_THREAD | SS_SPINNING_CONES,
                         .options = options_table,
                         .options_size = sizeof(command_options),
                         .solve = solve,

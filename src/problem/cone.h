@@ -9,12 +9,28 @@
 
 #include <math.h>
 
-/* K = { |r_T| <= mu r_N, |r_M| <= mu_rolling r_N }, dimension 2 (N, T), 3 (N, T1, T2) or 5 (N, T1, T2, M1,
- * M2); mu_rolling counts in dimension 5 only. */
+/* K = { |r_T| <= mu r_N, |r_M| <= mu_rolling r_N }, dimension 2 (N, T), 3 (N, T1, T2) or 4 (N, T1, T2, S),
+ * with rolling 5 (N, T1, T2, M1, M2) or 6 (N, T1, T2, S, M1, M2); mu_rolling counts with rolling only. S is
+ * spinning, in the ball of sliding. */
 typedef struct ss_friction_cone {
     int dimension;
     double mu, mu_rolling;
 } ss_friction_cone;
+
+enum { SS_CONE_DIMENSION = 6 }; /* at most */
+/* Of a cone of this dimension: how many components r_T has, from 1 on, and where r_M begins, if it does. */
+static inline int ss_cone_tangents(int dimension)
+{
+    return dimension < 5 ? dimension - 1 : dimension - 3;
+}
+static inline bool ss_cone_rolls(int dimension)
+{
+    return dimension > 4;
+}
+static inline int ss_cone_rolling(int dimension)
+{
+    return dimension - 2;
+}
 
 ss_friction_cone ss_cone_contact(const ss_cone *cone, int contact);
 /* r = P_K(r), the nearest point of the cone; exact up to rounding */

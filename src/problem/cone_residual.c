@@ -81,7 +81,7 @@ static double relative(double size, double reference)
 /* |r - P_K(r - u~)|^2 of one contact */
 static double natural_map_squared(ss_friction_cone cone, const double *r, const double *u)
 {
-    double y[5], sum = 0.0;
+    double y[SS_CONE_DIMENSION], sum = 0.0;
     for (int i = 0; i < cone.dimension; i++) y[i] = u[i];
     ss_friction_cone_shift(cone, y);
     for (int i = 0; i < cone.dimension; i++) y[i] = r[i] - y[i];

@@ -18,12 +18,14 @@ ss_friction_cone ss_cone_contact(const ss_cone *cone, int contact)
  * leave the range of a double are refused by the checks. */
 static double tangential_norm(ss_friction_cone cone, const double *y)
 {
-    return cone.dimension == 2 ? fabs(y[1]) : sqrt(y[1] * y[1] + y[2] * y[2]);
+    double spin = ss_cone_tangents(cone.dimension) == 3 ? y[3] * y[3] : 0.0;
+    return cone.dimension == 2 ? fabs(y[1]) : sqrt(y[1] * y[1] + y[2] * y[2] + spin);
 }
 
 static double rolling_norm(ss_friction_cone cone, const double *y)
 {
-    return cone.dimension == 5 ? sqrt(y[3] * y[3] + y[4] * y[4]) : 0.0;
+    const double *rolling = y + ss_cone_rolling(cone.dimension);
+    return ss_cone_rolls(cone.dimension) ? sqrt(rolling[0] * rolling[0] + rolling[1] * rolling[1]) : 0.0;
 }
 
 static double projected_height(double n, double mu, double t, double rho, double s)
@@ -54,20 +56,20 @@ void ss_friction_cone_project(ss_friction_cone cone, double *r)
         ss_spatial_cone_project(cone.mu, r);
         return;
     }
-    double rho = cone.dimension == 5 ? cone.mu_rolling : 0.0;
+    double rho = ss_cone_rolls(cone.dimension) ? cone.mu_rolling : 0.0;
     double s = rolling_norm(cone, r);
     if (isinf(cone.mu)) { // tangents are free
         r[0] = projected_height(r[0], 0.0, 0.0, rho, s);
     } else {
         double t = tangential_norm(cone, r);
         r[0] = projected_height(r[0], cone.mu, t, rho, s);
-        cut(r + 1, cone.dimension == 2 ? 1 : 2, t, cone.mu * r[0]);
+        cut(r + 1, ss_cone_tangents(cone.dimension), t, cone.mu * r[0]);
     }
-    if (cone.dimension == 5) cut(r + 3, 2, s, rho * r[0]);
+    if (ss_cone_rolls(cone.dimension)) cut(r + ss_cone_rolling(cone.dimension), 2, s, rho * r[0]);
 }
 
 void ss_friction_cone_shift(ss_friction_cone cone, double *u)
 {
     if (!isinf(cone.mu)) u[0] += cone.mu * tangential_norm(cone, u); // infinite friction has u_T = 0 anyway
-    if (cone.dimension == 5) u[0] += cone.mu_rolling * rolling_norm(cone, u);
+    if (ss_cone_rolls(cone.dimension)) u[0] += cone.mu_rolling * rolling_norm(cone, u);
 }

@@ -64,7 +64,7 @@ static inline void add_row(double x, double w, double lower, double upper, doubl
 /* A contact without friction of any kind is a row x_N >= 0, w_N >= 0; its other unknowns have to be zero. */
 static inline bool is_frictionless(const ss_block *block)
 {
-    return block->mu == 0.0 && (block->size < 5 || block->mu_rolling == 0.0);
+    return block->mu == 0.0 && (!ss_cone_rolls(block->size) || block->mu_rolling == 0.0);
 }
 
 static void add_frictionless(const ss_block *block, const double *diagonal, const double *x, const double *w,
@@ -82,7 +82,7 @@ static void add_frictionless(const ss_block *block, const double *diagonal, cons
 
 /* ---- one cone --------------------------------------------------------------------------------------- */
 
-enum { MAX_CONE = 5 };
+enum { MAX_CONE = SS_CONE_DIMENSION };
 
 /* De Saxce's velocity: w~ = w + (mu |w_T| + mu_r |w_M|) e_N, for the convex law w itself. */
 void ss_block_dual(const ss_block *block, const double *w, double *dual)
@@ -152,20 +152,21 @@ static inline double fischer_lorentz(double mu, int tangents, const double *r, c
  * to the other: both functions are zero just where r and w~ are complementary in the two together. */
 static double fischer_rolling(const ss_block *block, const double *r, const double *dual)
 {
-    double slides = block->mu > 0.0 ? ss_norm(2, dual + 1) : 0.0;
-    double rolls = block->mu_rolling > 0.0 ? ss_norm(2, dual + 3) : 0.0;
+    int tangents = ss_cone_tangents(block->size), at = ss_cone_rolling(block->size);
+    double slides = block->mu > 0.0 ? ss_norm(tangents, dual + 1) : 0.0;
+    double rolls = block->mu_rolling > 0.0 ? ss_norm(2, dual + at) : 0.0;
     double slide_share = slides > 0.0 && isfinite(block->mu) ? block->mu * slides : 0.0;
     double roll_share = rolls > 0.0 && isfinite(block->mu_rolling) ? block->mu_rolling * rolls : 0.0;
-    const double rolling_r[3] = {r[0], r[3], r[4]};
-    const double sliding_dual[3] = {dual[0] - roll_share, dual[1], dual[2]};
-    const double rolling_dual[3] = {dual[0] - slide_share, dual[3], dual[4]};
-    return hypot(fischer_lorentz(block->mu, 2, r, sliding_dual),
+    const double rolling_r[3] = {r[0], r[at], r[at + 1]};
+    const double sliding_dual[4] = {dual[0] - roll_share, dual[1], dual[2], dual[3]};
+    const double rolling_dual[3] = {dual[0] - slide_share, dual[at], dual[at + 1]};
+    return hypot(fischer_lorentz(block->mu, tangents, r, sliding_dual),
                  fischer_lorentz(block->mu_rolling, 2, rolling_r, rolling_dual));
 }
 
 static double fischer_of(const ss_block *block, const double *r, const double *dual)
 {
-    if (block->size == 5) return fischer_rolling(block, r, dual);
+    if (ss_cone_rolls(block->size)) return fischer_rolling(block, r, dual);
     // the compiler should know the size of a usual contact
     return block->size == 3 ? fischer_lorentz(block->mu, 2, r, dual)
                             : fischer_lorentz(block->mu, block->size - 1, r, dual);
@@ -187,11 +188,11 @@ static double fischer_cone(const ss_block *block, const double *r, const double 
     return ldexp(fischer_of(block, scaled_r, scaled_dual), exponent);
 }
 
-/* One number for the block, so that the projection stays Euclidean: the mean over normal and tangents.
- * Rolling rows have another unit and are left out of it. */
+/* One number for the block, so that the projection stays Euclidean: the mean over normal, tangents and
+ * spinning. Rolling rows have another unit and are left out of it. */
 double ss_block_inverse_mass(const ss_block *block, const double *diagonal)
 {
-    int rows = block->size < 3 ? block->size : 3;
+    int rows = 1 + ss_cone_tangents(block->size);
     double sum = 0.0;
     for (int i = 0; i < rows; i++) sum += diagonal[block->first + i];
     return sum / rows;
@@ -202,19 +203,19 @@ double ss_block_inverse_mass(const ss_block *block, const double *diagonal)
  * of length. Directions without friction do not belong to the cone; they are rows that have to be zero. */
 static double cone_energy(const ss_block *block, const double *diagonal, const double *r, const double *dual)
 {
-    int size = block->size;
+    int size = block->size, forces = 1 + ss_cone_tangents(size);
     const double *own = diagonal + block->first;
     ss_friction_cone cone = ss_block_cone(block);
     double a = block->mu > 0.0 ? ss_block_inverse_mass(block, diagonal) : own[0];
     double energy = 0.0;
     if (!(a > 0.0)) return 0.0;
     // zero where nothing can turn: moments make no difference then
-    double per_length = size == 5 ? sqrt(0.5 * (own[3] + own[4]) / a) : 0.0;
+    double per_length = ss_cone_rolls(size) ? sqrt(0.5 * (own[forces] + own[forces + 1]) / a) : 0.0;
     cone.mu_rolling *= per_length;
     double x[MAX_CONE], y[MAX_CONE], sum = 0.0;
     for (int i = 0; i < size; i++) {
-        bool is_absent = i > 0 && (i < 3 ? cone.mu : cone.mu_rolling) == 0.0;
-        double unit = i < 3 ? 1.0 : per_length;
+        bool is_absent = i > 0 && (i < forces ? cone.mu : cone.mu_rolling) == 0.0;
+        double unit = i < forces ? 1.0 : per_length;
         if (is_absent) energy += 0.5 * own[i] * r[i] * r[i];
         x[i] = is_absent ? 0.0 : r[i] * unit;
         y[i] = is_absent ? 0.0 : x[i] - dual[i] / (unit * a);

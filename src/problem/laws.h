@@ -16,6 +16,12 @@ static inline ss_friction_cone ss_block_cone(const ss_block *block)
     return (ss_friction_cone){block->size, block->mu, block->mu_rolling};
 }
 
+/* Friction of component i > 0 of a cone: sliding and spinning, or rolling. */
+static inline double ss_block_friction(const ss_block *block, int i)
+{
+    return i <= ss_cone_tangents(block->size) ? block->mu : block->mu_rolling;
+}
+
 /* ss_problem_bounds for loops over rows. */
 static inline void ss_row_bounds(const ss_problem *problem, const double *x, int i, double *lower,
                                  double *upper)
@@ -29,7 +35,7 @@ static inline void ss_row_bounds(const ss_problem *problem, const double *x, int
     *upper = fmin(*upper, limit);
 }
 
-/* One effective inverse mass for a cone block: the mean over normal and tangents. */
+/* One effective inverse mass for a cone block: the mean over normal, tangents and spinning. */
 double ss_block_inverse_mass(const ss_block *block, const double *diagonal);
 
 /* Rows without a diagonal: those whose inverse mass is zero (the sliding speed in a friction polygon, the

@@ -261,7 +261,7 @@ const ss_solver ss_solver_admm = {
     .weakness = "slow or failing on sliding piles, because Coulomb's law is not monotone; slow if redundant "
                 "contacts contradict each other",
     .laws = SS_LAW_FREE | SS_LAW_BOX | SS_LAW_COUPLED | SS_LAW_CONE | SS_LAW_CONVEX,
-    .traits = SS_MATRIX_FREE | SS_WARM_STARTS,
+    .traits = SS_MATRIX_FREE | SS_WARM_STARTS | SS_SPINNING_CONES,
     .options = options_table,
     .options_size = sizeof(ss_splitting_options),
     .solve = solve,

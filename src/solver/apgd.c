@@ -111,7 +111,7 @@ const ss_solver ss_solver_apgd = {
         "slow on joints and large mass ratios; may oscillate if many contacts slide, because Coulomb's "
         "law has no potential",
     .laws = SS_LAW_FREE | SS_LAW_BOX | SS_LAW_COUPLED | SS_LAW_CONE | SS_LAW_CONVEX,
-    .traits = SS_MATRIX_FREE | SS_WARM_STARTS,
+    .traits = SS_MATRIX_FREE | SS_WARM_STARTS | SS_SPINNING_CONES,
     .options = options_table,
     .options_size = sizeof(apgd_options),
     .solve = solve,

@@ -326,6 +326,6 @@ const ss_solver ss_solver_auto = {
     .reference = "Rice, The algorithm selection problem 1976",
     .weakness = "loses the time of the methods tried before the right one",
     .laws = SS_LAW_FREE | SS_LAW_BOX | SS_LAW_COUPLED | SS_LAW_CONE | SS_LAW_CONVEX,
-    .traits = SS_MATRIX_FREE | SS_MANY_BODIES | SS_WARM_STARTS,
+    .traits = SS_MATRIX_FREE | SS_MANY_BODIES | SS_WARM_STARTS | SS_SPINNING_CONES,
     .solve = solve,
 };

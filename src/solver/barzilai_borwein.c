@@ -120,7 +120,7 @@ const ss_solver ss_solver_barzilai_borwein = {
     .weakness = "erratic; slow on joints and large mass ratios; Coulomb's law only as a fixed point, "
                 "which may not contract if many contacts slide",
     .laws = SS_LAW_FREE | SS_LAW_BOX | SS_LAW_CONE | SS_LAW_CONVEX,
-    .traits = SS_MATRIX_FREE | SS_WARM_STARTS,
+    .traits = SS_MATRIX_FREE | SS_WARM_STARTS | SS_SPINNING_CONES,
     .options = options_table,
     .options_size = sizeof(spectral_options),
     .solve = solve,

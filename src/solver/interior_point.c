@@ -292,6 +292,7 @@ static void set_friction(interior *inner, const ladder *up, double share)
         if (up->nodes[k].law != SS_LAW_CONE) continue;
         space->nodes[k].mu = share * up->nodes[k].mu;
         space->nodes[k].mu_rolling = share * up->nodes[k].mu_rolling;
+        space->nodes[k].mu_spin = share * up->nodes[k].mu_spin;
     }
     ss_interior_cones_read_friction(&inner->cones);
     inner->newton.best_error = INFINITY; // what was best for another problem does not count
@@ -410,15 +411,28 @@ static ss_status solve(const ss_problem *problem, const void *options, ss_run *r
     return ss_newton_end(newton);
 }
 
+/* Bounds that follow another unknown are cones where that is the normal of a contact: torsional friction. */
+static const char *refusal(const ss_problem *problem)
+{
+    for (int k = 0; k < problem->block_count; k++) {
+        const ss_block *block = &problem->blocks[k];
+        for (int i = block->first; block->law == SS_LAW_COUPLED && i < block->first + block->size; i++)
+            if (!ss_space_is_spin(problem, k, i))
+                return "accepts bounds that follow another unknown only beside a friction cone";
+    }
+    return NULL;
+}
+
 const ss_solver ss_solver_interior_point = {
     .abi = SS_ABI,
     .name = "interior-point",
     .summary = "primal-dual interior-point method on boxes and friction cones, finished by Newton steps",
     .reference = "Mehrotra 1992; Nesterov, Todd 1998; Acary et al. 2024",
     .weakness = "no warm start; short steps for Coulomb's law with large friction",
-    .laws = SS_LAW_FREE | SS_LAW_BOX | SS_LAW_CONE | SS_LAW_CONVEX,
-    .traits = SS_MATRIX_FREE,
+    .laws = SS_LAW_FREE | SS_LAW_BOX | SS_LAW_COUPLED | SS_LAW_CONE | SS_LAW_CONVEX,
+    .traits = SS_MATRIX_FREE | SS_SPINNING_CONES,
     .options = options_table,
     .options_size = sizeof(interior_options),
     .solve = solve,
+    .refusal = refusal,
 };

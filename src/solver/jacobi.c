@@ -40,9 +40,10 @@ static void inverse_diagonal(const ss_problem *problem, double *step)
             int at = block->first + i;
             step[at] = 1.0 / (is_cone ? mean : a[at]);
         }
-        if (!is_cone || block->size != 5) continue;
-        double moments = 0.5 * (a[block->first + 3] + a[block->first + 4]);
-        step[block->first + 3] = step[block->first + 4] = moments > 0.0 ? 1.0 / moments : 0.0;
+        if (!is_cone || !ss_cone_rolls(block->size)) continue;
+        int at = block->first + ss_cone_rolling(block->size);
+        double moments = 0.5 * (a[at] + a[at + 1]);
+        step[at] = step[at + 1] = moments > 0.0 ? 1.0 / moments : 0.0;
     }
 }
 
@@ -52,15 +53,16 @@ static void project(const ss_problem *problem, const double *step, double *x)
 {
     for (int k = 0; k < problem->block_count; k++) {
         const ss_block *block = &problem->blocks[k];
-        if (!ss_block_is_cone(block) || block->size != 5) continue;
-        double forces = step[block->first], moments = step[block->first + 3], *r = x + block->first;
+        if (!ss_block_is_cone(block) || !ss_cone_rolls(block->size)) continue;
+        int at = ss_cone_rolling(block->size);
+        double forces = step[block->first], moments = step[block->first + at], *r = x + block->first;
         if (!(moments > 0.0)) continue; // nothing rolls here
         double unit = sqrt(forces / moments);
         ss_friction_cone cone = ss_block_cone(block);
         cone.mu_rolling *= unit;
-        for (int i = 3; i < 5; i++) r[i] *= unit;
+        for (int i = at; i < at + 2; i++) r[i] *= unit;
         ss_friction_cone_project(cone, r);
-        for (int i = 3; i < 5; i++) r[i] /= unit;
+        for (int i = at; i < at + 2; i++) r[i] /= unit;
     }
     ss_problem_project(problem, x);
 }
@@ -98,7 +100,7 @@ const ss_solver ss_solver_jacobi = {
     .reference = "Cottle, Pang, Stone 1992, section 5.2",
     .weakness = "slow; converges only for symmetric positive semidefinite matrices",
     .laws = SS_LAW_FREE | SS_LAW_BOX | SS_LAW_COUPLED | SS_LAW_CONE | SS_LAW_CONVEX,
-    .traits = SS_MATRIX_FREE | SS_NEEDS_DIAGONAL | SS_WARM_STARTS,
+    .traits = SS_MATRIX_FREE | SS_NEEDS_DIAGONAL | SS_WARM_STARTS | SS_SPINNING_CONES,
     .options = options_table,
     .options_size = sizeof(jacobi_options),
     .solve = solve,

@@ -90,11 +90,13 @@ static bool find_steps(const ss_sweep *sweep, int rho, ss_run *run, double *step
         const ss_cell *cell = &sweep->A.cells[c];
         double part[SS_PARTS] = {0};
         for (int i = 0; i < cell->size; i++) {
-            int row = cell->first + i;
-            part[ss_part_of(i)] = fmax(part[ss_part_of(i)], a[row] * sum[row]);
+            int row = cell->first + i, of = ss_part_of(cell->size, i);
+            part[of] = fmax(part[of], a[row] * sum[row]);
         }
-        for (int i = 0; i < cell->size; i++)
-            step[cell->first + i] = part[ss_part_of(i)] > 0.0 ? 1.0 / part[ss_part_of(i)] : 0.0;
+        for (int i = 0; i < cell->size; i++) {
+            double own = part[ss_part_of(cell->size, i)];
+            step[cell->first + i] = own > 0.0 ? 1.0 / own : 0.0;
+        }
     }
     return true;
 }
@@ -259,7 +261,7 @@ const ss_solver ss_solver_prox = {
         "no proof of convergence under Coulomb's law; diverges if steps are too long, slow if they are "
         "too short",
     .laws = SS_LAW_FREE | SS_LAW_BOX | SS_LAW_COUPLED | SS_LAW_CONE | SS_LAW_CONVEX,
-    .traits = SS_NEEDS_DIAGONAL | SS_WARM_STARTS,
+    .traits = SS_NEEDS_DIAGONAL | SS_WARM_STARTS | SS_SPINNING_CONES,
     .options = options_table,
     .options_size = sizeof(prox_options),
     .solve = solve,

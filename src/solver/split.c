@@ -26,6 +26,7 @@
 
 #include "base/memory.h"
 #include "base/option_rows.h"
+#include "problem/laws.h"
 #include "problem/gauge.h"
 #include "problem/laws.h"
 #include "solver/core/law.h"
@@ -125,21 +126,22 @@ typedef struct tangents {
 static void step_tangents(void *data, const double *q, double *r)
 {
     const tangents *of = data;
-    int size = of->block->size, count = size == 2 ? 1 : 2;
-    for (int at = 1; at < size; at += 2) {
-        double mu = ss_friction_of(of->block, at), B[4] = {1.0, 0.0, 0.0, 1.0}, c[2] = {0}, y[2];
+    int size = of->block->size;
+    for (int at = 1, count = ss_cone_tangents(size); at < size; at += count, count = 2) {
+        double mu = ss_block_friction(of->block, at), B[9] = {1.0, 0.0, 0.0, 1.0}, c[3] = {0}, y[3];
+        int width = count == 3 ? 3 : 2;
         if (isinf(mu)) continue;
         for (int i = 0; i < count; i++) {
             c[i] = q[at + i];
             for (int j = 0; j < size; j++) {
                 double a = of->A[size * (at + i) + j];
                 if (j >= at && j < at + count)
-                    B[2 * i + j - at] = a;
+                    B[width * i + j - at] = a;
                 else
                     c[i] += a * r[j];
             }
         }
-        ss_disc_solve(B, c, mu * r[0], y);
+        (count == 3 ? ss_ball_solve : ss_disc_solve)(B, c, mu * r[0], y);
         for (int i = 0; i < count; i++) r[at + i] = y[i];
     }
 }
@@ -248,7 +250,7 @@ static ss_status solve(const ss_problem *problem, const void *options, ss_run *r
         const ss_block *block = &problem->blocks[k];
         for (int i = 0; i < block->size; i++) {
             int at = block->first + i;
-            bool is_tangent = block->law == SS_LAW_CONE ? i > 0 && !isinf(ss_friction_of(block, i))
+            bool is_tangent = block->law == SS_LAW_CONE ? i > 0 && !isinf(ss_block_friction(block, i))
                                                         : problem->partner[at] >= 0;
             h.is_direct[at] = !is_tangent;
             if (is_tangent)
@@ -285,7 +287,7 @@ const ss_solver ss_solver_split = {
     .reference = "Lacoursiere, Linde 2011; Servin et al. 2014; Walker, Ni 2011",
     .weakness = "slow if friction carries load from the normals; may cycle with large friction",
     .laws = SS_LAW_FREE | SS_LAW_BOX | SS_LAW_COUPLED | SS_LAW_CONE,
-    .traits = SS_NEEDS_DIAGONAL | SS_WARM_STARTS,
+    .traits = SS_NEEDS_DIAGONAL | SS_WARM_STARTS | SS_SPINNING_CONES,
     .options = options_table,
     .options_size = sizeof(split_options),
     .solve = solve,

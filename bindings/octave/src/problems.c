@@ -138,10 +138,10 @@ static bool take_blocks(ss_problem *problem, const mxArray *table, ss_error *err
         if (!known) return false;
         bool cone = block->law == SS_LAW_CONE || block->law == SS_LAW_CONVEX;
         if (first != next + 1 || !(size >= 1 && size <= problem->size - next) ||
-            (cone && size != 2 && size != 3 && size != 5))
+            (cone && !(size >= 2 && size <= 6)))
             return ss_fail(err, SS_ERROR_USAGE,
                            "problem.blocks(%d): unknowns %g to %g, expected blocks that follow each other%s",
-                           i + 1, first, first + size - 1, cone ? ", cones of 2, 3 or 5" : "");
+                           i + 1, first, first + size - 1, cone ? ", cones of 2 to 6" : "");
         if (cone && !(block->mu >= 0 && block->mu_rolling >= 0))
             return ss_fail(err, SS_ERROR_USAGE, "problem.blocks.mu(%d): %g, must not be negative", i + 1,
                            block->mu);
@@ -309,7 +309,7 @@ bool tb_do_recover(const tb_call *call, ss_error *err)
         x = ss_allocate(n, sizeof *x);
         good = (x || ss_fail(err, SS_ERROR_RESOURCES, "out of memory")) &&
                tb_copy(call->input[3], n, x, "x", err) &&
-               (answer = ss_answer_create(frame, frame->contacts.mu_rolling != NULL, err));
+               (answer = ss_answer_create(frame, ss_frame_has_moments(frame), err));
     }
     if (good) {
         ss_assembly_recover(assembly, x, answer);

@@ -16,6 +16,7 @@ from .files import Check, Conversion, Recovered, check, convert, info, recover
 from .findings import Finding, Findings
 from .frame import WORLD, Bodies, Constraints, Contacts, Frame, Generalized, Subcontacts
 from .judge import ContactStates, Metric, MetricInfo, Metrics, metrics
+from .patches import DiscFriction, Patch, disc_friction
 from .problem import LCP, Block, FormulationInfo, Problem, formulations
 from .recorder import FrameBuilder, Recorder
 from .session import History, Iterate, Result, Session, solve

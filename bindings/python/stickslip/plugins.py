@@ -26,7 +26,8 @@ from .problem import LAW_BITS, LAWS, Problem, law_names
 
 STATUSES = tuple(lib.ss_status_name(status).decode() for status in range(len(_abi.enums["ss_status"])))
 _TRAITS = {"matrix_free": _abi.SS_MATRIX_FREE, "needs_symmetric": _abi.SS_NEEDS_SYMMETRIC,
-           "needs_diagonal": _abi.SS_NEEDS_DIAGONAL, "exact": _abi.SS_EXACT, "warm_starts": _abi.SS_WARM_STARTS}
+           "needs_diagonal": _abi.SS_NEEDS_DIAGONAL, "exact": _abi.SS_EXACT, "warm_starts": _abi.SS_WARM_STARTS,
+           "spinning_cones": _abi.SS_SPINNING_CONES}
 
 
 def callback_type(struct: Any, field: str) -> Any:
@@ -347,17 +348,18 @@ def solver(function: Callable[..., Any]) -> Solver: ...
 @overload
 def solver(*, name: Optional[str] = ..., laws: Union[str, Sequence[str]] = ..., summary: Optional[str] = ...,
            reference: str = ..., weakness: str = ..., exact: bool = ..., needs_symmetric: bool = ..., needs_diagonal: bool = ...,
-           warm_starts: bool = ..., matrix_free: bool = ...) -> Callable[[Callable[..., Any]], Solver]: ...
+           warm_starts: bool = ..., matrix_free: bool = ..., spinning_cones: bool = ...) -> Callable[[Callable[..., Any]], Solver]: ...
 
 
 def solver(function: Optional[Callable[..., Any]] = None, *, name: Optional[str] = None,
            laws: Union[str, Sequence[str]] = _ALL_LAWS, summary: Optional[str] = None, reference: str = "", weakness: str = "",
            exact: bool = False, needs_symmetric: bool = False, needs_diagonal: bool = False, warm_starts: bool = False,
-           matrix_free: bool = False) -> Any:
+           matrix_free: bool = False, spinning_cones: bool = False) -> Any:
     """Makes a solver of a Python function f(problem, run, option=default, ...).
 
     `laws` says which problems it accepts (default: all). Traits: exact=True for a method that returns the solution itself;
-    needs_symmetric, needs_diagonal, warm_starts, matrix_free as in the library.
+    needs_symmetric, needs_diagonal, warm_starts, matrix_free as in the library; spinning_cones=True for one that accepts cones
+    of four and six unknowns, which have sliding and spinning in one ball.
 
     >>> import stickslip as ss
     >>> @ss.solver(laws=["free", "box", "coupled", "cone"])
@@ -373,7 +375,7 @@ def solver(function: Optional[Callable[..., Any]] = None, *, name: Optional[str]
     'converged'
     """
     traits = {"exact": exact, "needs_symmetric": needs_symmetric, "needs_diagonal": needs_diagonal, "warm_starts": warm_starts,
-              "matrix_free": matrix_free}
+              "matrix_free": matrix_free, "spinning_cones": spinning_cones}
 
     def make(function: Callable[..., Any]) -> Solver:
         return Solver(function, name, laws, summary, reference, weakness, traits)
@@ -469,7 +471,8 @@ class Unknown(NamedTuple):
 
 
 class ContactView(Lent):
-    """A contact as the function of a formulation sees it: `normal`, `tangent` (2 x 3), `mu` (2), `gap`, `offset` and
+    """A contact as the function of a formulation sees it: `normal`, `tangent` (2 x 3), `mu` (2), `mu_rolling`, `mu_torsion`,
+    `spin_coupling` (0 independent, 1 ellipsoid), `gap`, `offset` and
     `compliance` of the normal row, `velocity` before the step, `free_velocity`, `inverse_mass`, `contact` (its number)."""
 
     def __init__(self, struct: Any):
@@ -477,6 +480,8 @@ class ContactView(Lent):
         self.normal, self.tangent = np.array(struct.normal), np.array(struct.tangent)
         self.in_plane, self.mu = tuple(struct.in_plane), np.array(struct.mu)
         self.mu_rolling: float = struct.mu_rolling
+        self.mu_torsion: float = struct.mu_torsion
+        self.spin_coupling: int = struct.spin_coupling
         self.gap: float = struct.gap
         self.offset: float = struct.offset
         self.compliance: float = struct.compliance
@@ -513,7 +518,8 @@ class Formulation(Extension):
         struct.reference, struct.laws = self.keep_text(reference), law_bits(laws)
         struct.options = ctypes.cast(self._options.table, ctypes.POINTER(_abi.ss_option))
         struct.options_size = self._options.size
-        bits = {"friction": _abi.SS_MODELS_FRICTION, "rolling": _abi.SS_MODELS_ROLLING, "gaps": _abi.SS_MODELS_GAPS}
+        bits = {"friction": _abi.SS_MODELS_FRICTION, "rolling": _abi.SS_MODELS_ROLLING, "gaps": _abi.SS_MODELS_GAPS,
+                "torsion": _abi.SS_MODELS_TORSION, "spin coupling": _abi.SS_MODELS_SPIN_COUPLING}
         struct.models = sum(bits[model] for model in models)
         if first == "contact":
             self._callbacks: List[Any] = [callback_type(_abi.ss_formulation, "contact")(self._contact)]

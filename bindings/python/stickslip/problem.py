@@ -299,10 +299,11 @@ class Problem(Lent):
         for size in np.unique(table["size"]):
             cones = table[table["size"] == size]
             first = cones["first"]
-            tangents = w[first[:, None] + np.arange(1, min(size, 3))]
+            rolling = size - 2 if size > 4 else size  # where the second disc begins
+            tangents = w[first[:, None] + np.arange(1, rolling)]
             shift = cones["mu"] * np.sqrt((tangents**2).sum(axis=1))
-            if size == 5:
-                shift += cones["mu_rolling"] * np.sqrt((w[first[:, None] + np.arange(3, 5)]**2).sum(axis=1))
+            if size > 4:
+                shift += cones["mu_rolling"] * np.sqrt((w[first[:, None] + np.arange(rolling, size)]**2).sum(axis=1))
             w[first] += shift
         return w
 
@@ -311,7 +312,7 @@ class Problem(Lent):
         """For every unknown the largest a_ii of its cone, or its own: 1 / block_diagonal is a step for Jacobi methods."""
         diagonal = self.diagonal.copy()
         table = self._block_table()
-        for size in (2, 3, 5):
+        for size in (2, 3, 4, 5, 6):
             is_cone = (table["law"] == _abi.SS_LAW_CONE) | (table["law"] == _abi.SS_LAW_CONVEX)
             first = table[is_cone & (table["size"] == size)]["first"]
             members = first[:, None] + np.arange(size)

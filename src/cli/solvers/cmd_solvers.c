@@ -18,7 +18,8 @@ static const struct {
                     {SS_NEEDS_SYMMETRIC, "needs_symmetric", "needs a symmetric matrix"},
                     {SS_NEEDS_DIAGONAL, "needs_diagonal", "needs a positive diagonal"},
                     {SS_EXACT, "exact", "ends on its own at a solution"},
-                    {SS_WARM_STARTS, "warm_starts", "can start from a guess"}};
+                    {SS_WARM_STARTS, "warm_starts", "can start from a guess"},
+                    {SS_SPINNING_CONES, "spinning_cones", "accepts sliding and spinning in one cone"}};
 #define TRAIT_COUNT (sizeof traits_known / sizeof *traits_known)
 
 static void append_traits(const ss_solver *solver, ss_text *words)

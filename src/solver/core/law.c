@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "linalg/dense.h"
+#include "linalg/mat3.h"
 #include "problem/laws.h"
 
 /* ---- stiffness of a contact ------------------------------------------------------------------------- */
@@ -15,20 +16,33 @@ static double largest_of_two(const double *A, int size, int first)
     return 0.5 * (a + d) + hypot(0.5 * (a - d), b);
 }
 
+static double largest_of_three(const double *A, int size)
+{
+    double rows[9], values[3];
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++) rows[3 * i + j] = A[size * (1 + i) + 1 + j];
+    ss_mat3_eigen(ss_mat3_symmetric_part(ss_mat3_load(rows)), values, NULL);
+    return values[2];
+}
+
 void ss_cone_stiffness(int size, const double *A, double part[SS_PARTS])
 {
+    int tangents = ss_cone_tangents(size);
     part[SS_NORMAL] = A[0];
-    part[SS_TANGENTIAL] = size == 2 ? A[3] : largest_of_two(A, size, 1);
-    part[SS_ROLLING] = size == 5 ? largest_of_two(A, size, 3) : 0.0;
+    part[SS_TANGENTIAL] = tangents == 1   ? A[3]
+                          : tangents == 2 ? largest_of_two(A, size, 1)
+                                          : largest_of_three(A, size);
+    part[SS_ROLLING] = ss_cone_rolls(size) ? largest_of_two(A, size, ss_cone_rolling(size)) : 0.0;
 }
 
 bool ss_cone_coupling(int size, const double *A, const double part[SS_PARTS], ss_arena *scratch,
                       double *lambda)
 {
-    double scaled[SS_CELL_CONE * SS_CELL_CONE] = {0}, values[SS_CELL_CONE] = {1.0, 1.0, 1.0, 1.0, 1.0};
+    double scaled[SS_CELL_CONE * SS_CELL_CONE] = {0}, values[SS_CELL_CONE];
+    for (int i = 0; i < size; i++) values[i] = 1.0;
     for (int i = 0; i < size; i++) {
         for (int j = 0; j <= i; j++) {
-            double product = part[ss_part_of(i)] * part[ss_part_of(j)];
+            double product = part[ss_part_of(size, i)] * part[ss_part_of(size, j)];
             double mean = 0.5 * (A[size * i + j] + A[size * j + i]);
             if (product > 0.0) scaled[size * i + j] = mean / sqrt(product);
         }
@@ -103,7 +117,7 @@ static void step_coulomb(void *data, const double *w, double *r)
     const cone *at = data;
     double change[SS_CELL_CONE], factor = *at->factor;
     for (int first = 0, part = SS_NORMAL, count; first < at->size; first += count, part++) {
-        count = part == SS_NORMAL || at->size == 2 ? 1 : 2;
+        count = part == SS_NORMAL ? 1 : part == SS_TANGENTIAL ? ss_cone_tangents(at->size) : 2;
         for (int i = first; i < first + count; i++) {
             double felt = 0.0; // what the parts before changed since the load was taken
             for (int j = 0; at->sequential && j < first; j++) felt += at->A[at->size * i + j] * change[j];
@@ -112,7 +126,9 @@ static void step_coulomb(void *data, const double *w, double *r)
         }
 
         double limit = at->mu[part] * r[0];
-        double length = count == 1 ? fabs(r[first]) : sqrt(r[first] * r[first] + r[first + 1] * r[first + 1]);
+        double square = 0.0;
+        for (int i = first; i < first + count; i++) square += r[i] * r[i];
+        double length = count == 1 ? fabs(r[first]) : sqrt(square);
         if (part == SS_NORMAL)
             r[0] = fmax(0.0, r[0]);
         else if (!isinf(at->mu[part]) && length > limit)
@@ -140,7 +156,7 @@ static void step_convex(void *data, const double *w, double *r)
 {
     const cone *at = data;
     for (int i = 0; i < at->size; i++)
-        r[i] = (r[i] - *at->factor * at->step[ss_part_of(i)] * w[i]) * at->scale[i];
+        r[i] = (r[i] - *at->factor * at->step[ss_part_of(at->size, i)] * w[i]) * at->scale[i];
     ss_friction_cone_project(at->scaled, r);
     for (int i = 0; i < at->size; i++) r[i] /= at->scale[i];
 }
@@ -161,9 +177,10 @@ bool ss_cone_step_set(const ss_problem *problem, ss_cell *cell, const double ste
     // r_i / sqrt(step_i) has the energy norm of the step, and the cone stays a cone with other friction
     double mu[SS_PARTS] = {0};
     for (int i = 0; i < at->size; i++) {
-        double own = step[ss_part_of(i)];
+        int part = ss_part_of(at->size, i);
+        double own = step[part];
         at->scale[i] = own > 0.0 ? sqrt(step[SS_NORMAL] / own) : 1.0;
-        mu[ss_part_of(i)] = at->mu[ss_part_of(i)] * at->scale[i];
+        mu[part] = at->mu[part] * at->scale[i];
     }
     at->scaled = (ss_friction_cone){block->size, mu[SS_TANGENTIAL], mu[SS_ROLLING]};
     cell->data = at;
@@ -226,7 +243,7 @@ bool ss_law_local_steps(const ss_operator *A, bool relaxed, ss_run *run, double 
         ss_cone_stiffness(cell->size, cell->own, part);
         if (relaxed && !ss_cone_coupling(cell->size, cell->own, part, run->arena, &coupling)) return false;
         for (int i = 0; i < cell->size; i++) {
-            double stiffness = part[ss_part_of(i)];
+            double stiffness = part[ss_part_of(cell->size, i)];
             step[cell->first + i] = stiffness > 0.0 ? 1.0 / (coupling * stiffness) : 0.0;
         }
     }
@@ -239,7 +256,7 @@ bool ss_law_use_steps(ss_operator *A, const double *step, const double *factor, 
     for (int c = 0; good && c < A->cell_count; c++) {
         ss_cell *cell = &A->cells[c];
         double part[SS_PARTS] = {0};
-        for (int i = 0; i < cell->size; i++) part[ss_part_of(i)] = step[cell->first + i];
+        for (int i = 0; i < cell->size; i++) part[ss_part_of(cell->size, i)] = step[cell->first + i];
         good = cell->own ? ss_cone_step_set(A->problem, cell, part, false, factor, arena)
                          : ss_row_step_set(A->problem, cell, part[0], factor, arena);
     }

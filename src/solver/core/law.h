@@ -3,13 +3,14 @@
 #ifndef SS_SOLVER_CORE_LAW_H
 #define SS_SOLVER_CORE_LAW_H
 
+#include "problem/cone.h"
 #include "solver/core/operator.h"
 
-/* Steps (impulse per velocity) of the three parts of a contact: normal, tangential, rolling. */
+/* Steps (impulse per velocity) of the three parts of a contact: normal, tangential with spinning, rolling. */
 enum { SS_NORMAL, SS_TANGENTIAL, SS_ROLLING, SS_PARTS };
-static inline int ss_part_of(int component)
+static inline int ss_part_of(int size, int component)
 {
-    return (component + 1) / 2;
+    return component == 0 ? SS_NORMAL : component <= ss_cone_tangents(size) ? SS_TANGENTIAL : SS_ROLLING;
 }
 /* The largest eigenvalue of each part of A_cc (its symmetric part); 0 for parts that are not there. */
 void ss_cone_stiffness(int size, const double *A, double part[SS_PARTS]);

@@ -41,7 +41,7 @@ typedef struct ss_operator {
     double *load, *change; /* of the cell at hand */
 } ss_operator;
 
-enum { SS_CELL_CONE = 5 }; /* unknowns of a cell that is a cone, at most */
+enum { SS_CELL_CONE = 6 }; /* unknowns of a cell that is a cone, at most */
 
 enum ss_cell_kinds {
     SS_OUTER_CONES = 1, /* cones get the outer load */

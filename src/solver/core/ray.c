@@ -63,7 +63,7 @@ static bool is_proof(const ss_problem *problem, const double *y)
         double friction = 0.0, normal = fabs(y[block->first]);
         for (int i = block->first + 1; i < block->first + block->size; i++)
             friction = fmax(friction, fabs(y[i]));
-        bool slips = block->law == SS_LAW_CONE && !(isinf(block->mu) && block->size < 5);
+        bool slips = block->law == SS_LAW_CONE && !(isinf(block->mu) && !ss_cone_rolls(block->size));
         if (slips && friction > rounding * normal) return false;
         if (block->law == SS_LAW_COUPLED && fmax(friction, normal) > 0.0) return false;
     }
@@ -105,7 +105,7 @@ static bool may_prove(const ss_problem *problem, const ss_block *block, int i)
 {
     if (block->law == SS_LAW_COUPLED || problem->partner[i] >= 0) return false;
     if (!ss_block_is_cone(block) || i == block->first) return true;
-    return isinf(block->mu) && block->size < 5;
+    return isinf(block->mu) && !ss_cone_rolls(block->size);
 }
 
 /* The ray of the problem without friction, if that has one, as impulses y of the whole. */

@@ -61,7 +61,7 @@ static const char *law_refusal(unsigned missing)
 static bool is_used(const ss_block *block, int component)
 {
     if (!ss_law_is_cone(block->law) || component == 0) return true;
-    return (component < 3 ? block->mu : block->mu_rolling) > 0.0;
+    return ss_block_friction(block, component) > 0.0;
 }
 
 static bool has_positive_diagonal(const ss_problem *problem)
@@ -81,7 +81,7 @@ static bool has_spinning_cones(const ss_problem *problem)
 {
     for (int k = 0; k < problem->block_count; k++) {
         const ss_block *block = &problem->blocks[k];
-        if (ss_law_is_cone(block->law) && (block->size == 4 || block->size == 6)) return true;
+        if (ss_law_is_cone(block->law) && ss_cone_tangents(block->size) == 3) return true;
     }
     return false;
 }

@@ -9,8 +9,20 @@
 
 /* ---- nodes ------------------------------------------------------------------------------------------ */
 
-/* Renumbers the unknowns by nodes. A cone is a node, led by its normal; a row is one, or follows its partner
- * when that is a row whose node stays small. Nodes come in the order of their leaders; a leader comes first
+/* The first row whose bounds follow the normal of this cone and nothing else. */
+bool ss_space_is_spin(const ss_problem *problem, int k, int i)
+{
+    int partner = problem->partner[i];
+    if (partner < 0 || !isinf(problem->lower[i]) || !isinf(problem->upper[i])) return false;
+    for (int at = i - 1; at > partner; at--)
+        if (problem->partner[at] == partner) return false;
+    while (k >= 0 && problem->blocks[k].first > partner) k--;
+    return k >= 0 && ss_block_is_cone(&problem->blocks[k]) && problem->blocks[k].first == partner;
+}
+
+/* Renumbers the unknowns by nodes. A cone is a node, led by its normal, and the first row of torsional
+ * friction that follows it belongs to it; any other row is one, or follows its partner when that is a row
+ * whose node stays small. Nodes come in the order of their leaders; a leader comes first
  * in its node, the others in their order. */
 static bool make_nodes(ss_space *space, ss_arena *arena)
 {
@@ -32,10 +44,11 @@ static bool make_nodes(ss_space *space, ss_arena *arena)
         const ss_block *block = &problem->blocks[block_of[i]];
         int partner = problem->partner[i];
         leader[i] = ss_block_is_cone(block) ? block->first : i;
-        if (partner >= 0 && !ss_block_is_cone(block) &&
-            !ss_block_is_cone(&problem->blocks[block_of[partner]])) {
-            bool is_plain = problem->partner[partner] < 0 && partner != i;
-            if (is_plain && size[partner] < SS_NODE_MAX) leader[i] = partner;
+        if (partner >= 0 && !ss_block_is_cone(block)) {
+            const ss_block *other = &problem->blocks[block_of[partner]];
+            bool is_plain = problem->partner[partner] < 0 && partner != i && !ss_block_is_cone(other);
+            bool spins = ss_space_is_spin(problem, block_of[i], i);
+            if (spins || (is_plain && size[partner] < SS_NODE_MAX)) leader[i] = partner;
         }
         if (leader[i] != i) size[leader[i]]++;
     }
@@ -49,7 +62,8 @@ static bool make_nodes(ss_space *space, ss_arena *arena)
                                                     .first = place,
                                                     .size = size[i],
                                                     .mu = is_cone ? block->mu : 0.0,
-                                                    .mu_rolling = is_cone ? block->mu_rolling : 0.0};
+                                                    .mu_rolling = is_cone ? block->mu_rolling : 0.0,
+                                                    .spins = is_cone && size[i] > block->size};
         node_of[i] = space->node_count++;
         place += size[i];
         size[i] = 1; // from here on: the next free place behind the leader
@@ -75,8 +89,9 @@ static void choose_scales(const ss_problem *problem, double *scale)
         const ss_block *block = &problem->blocks[k];
         if (!ss_block_is_cone(block)) continue;
         double *own = scale + block->first, mean = ss_block_inverse_mass(block, problem->diagonal);
-        double rolling = block->size == 5 ? 0.5 * (own[3] + own[4]) : 0.0;
-        for (int i = 0; i < block->size; i++) own[i] = fmax(i < 3 ? mean : rolling, 0.0);
+        int forces = 1 + ss_cone_tangents(block->size);
+        double rolling = ss_cone_rolls(block->size) ? 0.5 * (own[forces] + own[forces + 1]) : 0.0;
+        for (int i = 0; i < block->size; i++) own[i] = fmax(i < forces ? mean : rolling, 0.0);
     }
     ss_problem_lend_masses(problem, scale);
     for (int i = 0; i < problem->size; i++) {
@@ -85,8 +100,8 @@ static void choose_scales(const ss_problem *problem, double *scale)
     for (int k = 0; k < problem->block_count; k++) { // contacts of zero mass: isotropic all the same
         const ss_block *block = &problem->blocks[k];
         if (!ss_block_is_cone(block)) continue;
-        int first = block->first;
-        for (int i = 1; i < block->size; i++) scale[first + i] = scale[first + (i < 3 ? 0 : 3)];
+        int first = block->first, forces = 1 + ss_cone_tangents(block->size);
+        for (int i = 1; i < block->size; i++) scale[first + i] = scale[first + (i < forces ? 0 : forces)];
     }
 }
 
@@ -106,7 +121,11 @@ static void scale_laws(ss_space *space)
         if (!ss_block_is_cone(block) || block->size == 0) continue;
         int first = block->first;
         while (space->nodes[node].first != space->number[first]) node++;
-        if (block->size == 5) space->nodes[node].mu_rolling *= space->unit[first] / space->unit[first + 3];
+        int rolling = first + ss_cone_rolling(block->size);
+        if (ss_cone_rolls(block->size))
+            space->nodes[node].mu_rolling *= space->unit[first] / space->unit[rolling];
+        if (space->nodes[node].spins)
+            space->nodes[node].mu_spin = space->factor[space->nodes[node].first + block->size];
     }
 }
 

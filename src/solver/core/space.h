@@ -8,7 +8,7 @@
  * are pure numbers.
  *
  * The unknowns are renumbered by nodes, the blocks that are linearised and eliminated together: a contact,
- * a row, or a row with the rows whose bounds follow it.
+ * a contact with its torsional friction, a row, or a row with the rows whose bounds follow it.
  *
  * W is a matrix of blocks or, when the problem has bodies, W = H H' + C (problem/levers.h). Of small problems
  * it is a full matrix in either case: looking for zeros costs more than they save.
@@ -19,6 +19,7 @@
 #include <stickslip/solver.h>
 
 #include "linalg/block_rows.h"
+#include "problem/cone.h"
 #include "problem/levers.h"
 
 enum { SS_NODE_MAX = 8 };    /* unknowns of a node, at most */
@@ -28,7 +29,16 @@ typedef struct ss_node {
     ss_law law; /* SS_LAW_CONE, SS_LAW_CONVEX; SS_LAW_BOX for one or more rows of any other law */
     int first, size;
     double mu, mu_rolling;
+    /* a contact whose last number is a coupled row, torsional friction beside the cone: |r| <= mu_spin r_N */
+    bool spins;
+    double mu_spin;
 } ss_node;
+
+/* Numbers of a cone without its spin row. */
+static inline int ss_node_cone(const ss_node *node)
+{
+    return node->size - node->spins;
+}
 
 typedef struct ss_space {
     const ss_problem *problem;
@@ -46,6 +56,9 @@ typedef struct ss_space {
     ss_levers *levers;
     double *kept; /* scratch, of a full W */
 } ss_space;
+
+/* Is unknown i of block k torsional friction that a contact's node contains? */
+bool ss_space_is_spin(const ss_problem *problem, int k, int i);
 
 /* NULL when out of memory. */
 ss_space *ss_space_create(const ss_problem *problem, ss_arena *arena);

@@ -10,6 +10,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "problem/laws.h"
+
 /* ---- parts of the others ---------------------------------------------------------------------------- */
 
 ss_stick ss_stick_of(const double A[9])
@@ -65,6 +67,54 @@ void ss_disc_solve(const double B[4], const double c[2], double radius, double y
     if (!(length > 0.0)) return;
     y[0] *= radius / length;
     y[1] *= radius / length;
+}
+
+/* (B + lambda) y = -c, and the same with y in place of c: minus the slope of y by lambda. False when singular
+ * to rounding. */
+static bool balance_ball(const double B[9], double lambda, const double c[3], double y[3], double slope[3])
+{
+    double M[9], side[3];
+    memcpy(M, B, sizeof M);
+    for (int i = 0; i < 3; i++) M[4 * i] += lambda, side[i] = -c[i];
+    if (!ss_small_solve(3, M, 1, side)) return false;
+    memcpy(y, side, sizeof side);
+    memcpy(M, B, sizeof M);
+    for (int i = 0; i < 3; i++) M[4 * i] += lambda;
+    if (!ss_small_solve(3, M, 1, side)) return false;
+    memcpy(slope, side, sizeof side);
+    return isfinite(y[0] + y[1] + y[2] + slope[0] + slope[1] + slope[2]);
+}
+
+static double length_of(const double y[3])
+{
+    return sqrt(y[0] * y[0] + y[1] * y[1] + y[2] * y[2]);
+}
+
+void ss_ball_solve(const double B[9], const double c[3], double radius, double y[3])
+{
+    enum { STEPS = 50 };
+    static const double exact = 1e-15;
+    double load = length_of(c), slope[3], largest = 0.0;
+    if (balance_ball(B, 0.0, c, y, slope) && length_of(y) <= radius) return;
+    y[0] = y[1] = y[2] = 0.0;
+    if (!(radius > 0.0) || !(load > 0.0)) return;
+
+    // as for discs: Newton's method on 1 / |y(lambda)| from the left
+    for (int k = 0; k < 9; k++) largest += fabs(B[k]);
+    double lambda = fmax(load / radius - largest, 0.0), length = 0.0;
+    for (int k = 0; k < STEPS; k++) {
+        if (!balance_ball(B, lambda, c, y, slope)) { // flat in one direction
+            lambda = fmax(2.0 * lambda, 1e-3 * load / radius);
+            continue;
+        }
+        length = length_of(y);
+        double along = y[0] * slope[0] + y[1] * slope[1] + y[2] * slope[2];
+        if (!(along > 0.0)) break;
+        double next = fmax(lambda + (length / radius - 1.0) * length * length / along, 0.0);
+        if (fabs(next - lambda) <= exact * (lambda + load / radius)) break;
+        lambda = next;
+    }
+    for (int i = 0; i < 3 && length > 0.0; i++) y[i] *= radius / length;
 }
 
 /* ---- no friction: one number ------------------------------------------------------------------------ */
@@ -239,7 +289,7 @@ static bool create_reduced(const ss_block *block, const double *A, double tolera
     if (!contact) return false;
     *contact = (reduced){.size = n, .kept_count = 1};
     for (int i = 1; i < n; i++) {
-        double mu = ss_friction_of(block, i);
+        double mu = ss_block_friction(block, i);
         if (isinf(mu))
             contact->stuck[contact->stuck_count++] = i;
         else if (mu > NO_FRICTION)
@@ -287,7 +337,7 @@ static bool create_reduced(const ss_block *block, const double *A, double tolera
     // What is left is a contact of the usual kind.
     ss_block inner = *block;
     inner.size = contact->kept_count;
-    if (contact->kept_count > 1 && contact->kept[1] == 3) inner.mu = block->mu_rolling;
+    if (contact->kept_count > 1 && contact->kept[1] > ss_cone_tangents(n)) inner.mu = block->mu_rolling;
     *cone = (ss_local_cone){solve_reduced, contact};
     return create_core(&inner, core, tolerance, arena, &contact->core);
 }
@@ -297,7 +347,7 @@ bool ss_local_cone_create(const ss_block *block, const double *A, double toleran
 {
     bool is_usual = true;
     for (int i = 1; i < block->size; i++) {
-        double mu = ss_friction_of(block, i);
+        double mu = ss_block_friction(block, i);
         is_usual &= mu > NO_FRICTION && !isinf(mu);
     }
     return (is_usual && is_regular(block->size, A) ? create_core : create_reduced)(block, A, tolerance, arena,

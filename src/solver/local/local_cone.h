@@ -32,12 +32,6 @@ bool ss_local_cone_create(const ss_block *block, const double *A, double toleran
 
 enum { SS_CONE_MAX = SS_SMALL_MAX };
 
-/* Friction of component i > 0 of a cone: sliding or rolling. */
-static inline double ss_friction_of(const ss_block *block, int i)
-{
-    return i < 3 ? block->mu : block->mu_rolling;
-}
-
 /* Three components, Coulomb's law and the convex one; three under the convex law or five, a general method.
  * Friction positive and finite, A regular. */
 bool ss_local_slip_create(const ss_block *block, const double *A, double tolerance, ss_arena *arena,
@@ -74,6 +68,8 @@ static inline bool ss_sticks(const ss_stick *stick, double mu, const double *q, 
  * of a symmetric B the y of least energy on the disc, of any other B the law all the same. B row by row; its
  * symmetric part should be positive semidefinite. y need not be set. */
 void ss_disc_solve(const double B[4], const double c[2], double radius, double y[2]);
+/* The same for three components, sliding and spinning in one ball. */
+void ss_ball_solve(const double B[9], const double c[3], double radius, double y[3]);
 
 /* The next trial for a root between low and high (inf: not known yet): Newton's if it lies between. */
 static inline double ss_root_trial(double newton, double low, double high, double scale)

@@ -1,5 +1,6 @@
 /* One contact where the slip has no formula in one unknown: the convex law with three components, both laws
- * with rolling friction, K = { |r_T| <= mu r_N, |r_M| <= mu_r r_N }, five components of two units.
+ * with rolling friction, K = { |r_T| <= mu r_N, |r_M| <= mu_r r_N }, five components of two units, or with
+ * sliding and spinning in one ball, four components or six.
  *
  * Scaled by the square roots of the diagonal (one number for T, one for M, so that the cone stays one of the
  * same kind) the matrix has entries of order 1, and Newton's method is applied to
@@ -18,13 +19,14 @@
 #include <string.h>
 
 #include "linalg/vector.h"
-#include "problem/cone.h"
+#include "problem/laws.h"
 
 enum { MAX = SS_CONE_MAX, NEWTON_STEPS = 60, HALVINGS = 12, SEARCH_STEPS = 200, DISC_STEPS = 400 };
 
 typedef struct contact {
     ss_law law;
-    int size, groups; // 3 and 1, or 5 and 2
+    int size, groups;       // 3 or 4 and 1, 5 or 6 and 2
+    int first[2], count[2]; // components of the groups: T with spinning, M
     double tolerance;
     double a[MAX * MAX], inverse[MAX * MAX]; // scaled
     double scale[MAX];                       // square roots of the diagonal
@@ -32,14 +34,10 @@ typedef struct contact {
     ss_friction_cone cone;                   // scaled
 } contact;
 
-static int first_of(int group)
+static double length_of(const contact *c, const double *x, int group)
 {
-    return 1 + 2 * group;
-}
-
-static double length_of(const double *x, int group)
-{
-    return hypot(x[first_of(group)], x[first_of(group) + 1]);
+    const double *own = x + c->first[group];
+    return c->count[group] == 3 ? ss_norm(3, own) : hypot(own[0], own[1]);
 }
 
 static void velocity(const contact *c, const double *q, const double *r, double *u)
@@ -57,9 +55,9 @@ static void velocity(const contact *c, const double *q, const double *r, double 
 static void cut_disc(const contact *c, const double *y, int group, double height, const double *lift,
                      double *P, double *J)
 {
-    int n = c->size, first = first_of(group);
-    double limit = c->mu[group] * height, length = length_of(y, group);
-    for (int i = first; i < first + 2; i++) {
+    int n = c->size, first = c->first[group], after = first + c->count[group];
+    double limit = c->mu[group] * height, length = length_of(c, y, group);
+    for (int i = first; i < after; i++) {
         double *row = J + n * i;
         if (length <= limit) {
             P[i] = y[i];
@@ -69,7 +67,7 @@ static void cut_disc(const contact *c, const double *y, int group, double height
         double direction = y[i] / length;
         P[i] = limit * direction;
         for (int k = 0; k < n; k++) row[k] = c->mu[group] * lift[k] * direction;
-        for (int k = first; k < first + 2; k++) {
+        for (int k = first; k < after; k++) {
             row[k] += limit / length * ((i == k ? 1.0 : 0.0) - direction * (y[k] / length));
         }
     }
@@ -84,10 +82,11 @@ static double convex_height(const contact *c, const double *y, double *lift)
     if (!(P[0] > 0.0)) return 0.0;
     lift[0] = 1.0;
     for (int group = 0; group < c->groups; group++) {
-        double mu = c->mu[group], length = length_of(y, group);
+        double mu = c->mu[group], length = length_of(c, y, group);
+        int first = c->first[group];
         if (length <= mu * P[0]) continue;
         weight += mu * mu;
-        for (int k = first_of(group); k < first_of(group) + 2; k++) lift[k] = mu * y[k] / length;
+        for (int k = first; k < first + c->count[group]; k++) lift[k] = mu * y[k] / length;
     }
     for (int k = 0; k < c->size; k++) lift[k] /= weight;
     return P[0];
@@ -148,19 +147,21 @@ static void settle_discs(const contact *c, const double *q, double *r)
     for (int pass = 0; pass < DISC_STEPS; pass++) {
         double moved = 0.0;
         for (int group = 0; group < c->groups; group++) {
-            int first = first_of(group);
-            double load[2], old[2] = {r[first], r[first + 1]}, block[4];
-            for (int i = 0; i < 2; i++) {
+            int first = c->first[group], count = c->count[group];
+            double load[3], old[3], block[9];
+            for (int i = 0; i < count; i++) {
                 const double *row = c->a + n * (first + i);
                 load[i] = q[first + i];
+                old[i] = r[first + i];
                 for (int j = 0; j < n; j++) {
-                    if (j < first || j > first + 1) load[i] += row[j] * r[j];
+                    if (j < first || j >= first + count)
+                        load[i] += row[j] * r[j];
+                    else
+                        block[count * i + j - first] = row[j];
                 }
-                block[2 * i] = row[first];
-                block[2 * i + 1] = row[first + 1];
             }
-            ss_disc_solve(block, load, c->mu[group] * r[0], r + first);
-            for (int i = 0; i < 2; i++) moved = fmax(moved, fabs(r[first + i] - old[i]));
+            (count == 3 ? ss_ball_solve : ss_disc_solve)(block, load, c->mu[group] * r[0], r + first);
+            for (int i = 0; i < count; i++) moved = fmax(moved, fabs(r[first + i] - old[i]));
         }
         if (moved <= c->tolerance * ss_norm(n, r)) return;
     }
@@ -174,7 +175,7 @@ static double normal_excess(const contact *c, const double *q, double n, double 
     settle_discs(c, q, r);
     velocity(c, q, r, u);
     for (int group = 0; group < c->groups && c->law != SS_LAW_CONE; group++) {
-        u[0] -= c->mu[group] * length_of(u, group);
+        u[0] -= c->mu[group] * length_of(c, u, group);
     }
     return u[0];
 }
@@ -222,14 +223,14 @@ static void solve_contact(void *data, const double *q, double *r)
 
     // It takes off.
     for (int group = 0; group < c->groups && c->law != SS_LAW_CONE; group++)
-        needed += c->mu[group] * length_of(load, group);
+        needed += c->mu[group] * length_of(c, load, group);
     if (load[0] >= needed) return;
 
     // It sticks, or slips.
     ss_small_balance(n, c->a, c->inverse, load, scaled);
     bool inside = scaled[0] >= 0.0;
     for (int group = 0; group < c->groups; group++)
-        inside &= length_of(scaled, group) <= c->mu[group] * scaled[0];
+        inside &= length_of(c, scaled, group) <= c->mu[group] * scaled[0];
     if (!inside) {
         memcpy(scaled, start, sizeof scaled);
         if (!newton(c, load, scaled)) {
@@ -252,12 +253,17 @@ bool ss_local_newton_create(const ss_block *block, const double *A, double toler
     int n = block->size;
     c->law = block->law;
     c->size = n;
-    c->groups = (n - 1) / 2;
+    c->groups = ss_cone_rolls(n) ? 2 : 1;
+    c->first[0] = 1, c->count[0] = ss_cone_tangents(n);
+    c->first[1] = ss_cone_rolling(n), c->count[1] = 2;
     c->tolerance = tolerance;
     c->scale[0] = sqrt(A[0]);
-    for (int i = 1; i < n; i += 2) {
-        c->scale[i] = c->scale[i + 1] = sqrt(fmax(A[n * i + i], A[n * (i + 1) + i + 1]));
-        c->mu[i / 2] = (i == 1 ? block->mu : block->mu_rolling) * (c->scale[i] / c->scale[0]);
+    for (int group = 0; group < c->groups; group++) {
+        int first = c->first[group], after = first + c->count[group];
+        double largest = 0.0;
+        for (int i = first; i < after; i++) largest = fmax(largest, A[n * i + i]);
+        for (int i = first; i < after; i++) c->scale[i] = sqrt(largest);
+        c->mu[group] = ss_block_friction(block, first) * (c->scale[first] / c->scale[0]);
     }
     for (int i = 0; i < n; i++) {
         for (int j = 0; j < n; j++) c->a[n * i + j] = A[n * i + j] / c->scale[i] / c->scale[j];

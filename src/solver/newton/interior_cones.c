@@ -14,7 +14,7 @@ static void add_bound(ss_interior_cones *cones, int node, int head, double slope
 }
 
 /* Without friction the tail is fixed, with infinite friction it is free: no disc then. */
-static bool add_disc(ss_interior_cones *cones, int node, int tail, int count, double mu)
+static bool add_disc(ss_interior_cones *cones, int node, int tail, int count, double mu, double saxce)
 {
     const ss_node *contact = &cones->space->nodes[node];
     if (isinf(mu)) return false;
@@ -22,12 +22,8 @@ static bool add_disc(ss_interior_cones *cones, int node, int tail, int count, do
         for (int i = tail; i < tail + count; i++) cones->is_fixed[i] = true;
         return false;
     }
-    cones->cone[cones->count++] = (ss_interior_cone){.node = node,
-                                                     .head = contact->first,
-                                                     .tail = tail,
-                                                     .size = 1 + count,
-                                                     .slope = mu,
-                                                     .saxce = contact->law == SS_LAW_CONE ? 1.0 : 0.0};
+    cones->cone[cones->count++] = (ss_interior_cone){
+        .node = node, .head = contact->first, .tail = tail, .size = 1 + count, .slope = mu, .saxce = saxce};
     return true;
 }
 
@@ -44,8 +40,13 @@ bool ss_interior_cones_create(const ss_space *space, ss_arena *arena, ss_interio
         int first = node->first;
         cones->first[k] = cones->count;
         if (node->law != SS_LAW_BOX) {
-            bool held = add_disc(cones, k, first + 1, node->size == 2 ? 1 : 2, node->mu);
-            if (node->size == 5) held |= add_disc(cones, k, first + 3, 2, node->mu_rolling);
+            int m = ss_node_cone(node);
+            double saxce = node->law == SS_LAW_CONE ? 1.0 : 0.0;
+            bool held = add_disc(cones, k, first + 1, ss_cone_tangents(m), node->mu, saxce);
+            if (ss_cone_rolls(m))
+                held |= add_disc(cones, k, first + ss_cone_rolling(m), 2, node->mu_rolling, saxce);
+            if (node->spins) // Coulomb's law in any case
+                held |= add_disc(cones, k, first + m, 1, node->mu_spin, 1.0);
             if (!held) add_bound(cones, k, first, 1.0, 0.0);
             continue;
         }
@@ -352,7 +353,9 @@ void ss_interior_cones_read_friction(ss_interior_cones *cones)
     for (int p = 0; p < cones->count; p++) {
         ss_interior_cone *cone = &cones->cone[p];
         const ss_node *node = &cones->space->nodes[cone->node];
-        if (cone->size > 1) cone->slope = cone->tail == node->first + 1 ? node->mu : node->mu_rolling;
+        if (cone->size == 1) continue;
+        bool spins = node->spins && cone->tail == node->first + node->size - 1;
+        cone->slope = cone->tail == node->first + 1 ? node->mu : spins ? node->mu_spin : node->mu_rolling;
     }
 }
 

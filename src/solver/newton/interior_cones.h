@@ -8,10 +8,11 @@
  *
  * (slope = mu for a disc, +-1 for a bound, which has no tail). The last term is De Saxce's |u_T|, absent
  * under the convex law: the same at a solution that sticks (z = 0) or slides (z_0 = |z_1|), and where a
- * contact opens every u_N > 0 has one z_0 > |z_1| as well. But it is smooth inside the cone, and flat where z
- * is far from its boundary: |z_1| has a corner in the very middle, which the contacts that stick pass again
- * and again on their way. A rolling contact has two cones with one head. Unknowns that cannot move (l = u,
- * tangents without friction) are fixed; those under infinite friction are free.
+ * contact opens every u_N > 0 has one z_0 > |z_1| as well. But it is smooth inside the cone, and flat where
+ * z is far from its boundary: |z_1| has a corner in the very middle, which the contacts that stick pass
+ * again and again on their way. A contact that rolls or has torsional friction of its own has several cones
+ * with one head. Unknowns that cannot move (l = u, tangents without friction) are fixed; those under
+ * infinite friction are free.
  */
 #ifndef SS_SOLVER_NEWTON_INTERIOR_CONES_H
 #define SS_SOLVER_NEWTON_INTERIOR_CONES_H

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "linalg/lorentz.h"
+#include "linalg/mat3.h"
 
 /* ---- natural map: rows ---------------------------------------------------------------------------- */
 
@@ -32,7 +33,8 @@ static void project_rows(const ss_space *space, const ss_node *node, const doubl
 
 static double norm(const double *v, int count)
 {
-    return count == 1 ? fabs(v[0]) : sqrt(v[0] * v[0] + v[1] * v[1]); // pure numbers: no overflow
+    double third = count == 3 ? v[2] * v[2] : 0.0; // pure numbers: no overflow
+    return count == 1 ? fabs(v[0]) : sqrt(v[0] * v[0] + v[1] * v[1] + third);
 }
 
 /* p = radius y / |y| on `count` components from `at` on; its derivative in y, and by `slope` in the normal
@@ -40,7 +42,7 @@ static double norm(const double *v, int count)
 static void cut_to_disc(int n, int at, int count, double length, double radius, double slope, const double *y,
                         double *p, double *D)
 {
-    double share = length > 0.0 ? radius / length : 0.0, t[2] = {0};
+    double share = length > 0.0 ? radius / length : 0.0, t[3] = {0};
     for (int i = 0; i < count; i++) {
         t[i] = length > 0.0 ? y[at + i] / length : 0.0;
         p[at + i] = radius * t[i];
@@ -73,20 +75,21 @@ static void project_disc(int n, int at, int count, double mu, const double *y, d
 
 static void project_alart_curnier(const ss_node *node, const double *y, double *p, double *D)
 {
-    int n = node->size;
+    int n = node->size, m = ss_node_cone(node);
     p[0] = fmax(0.0, y[0]);
     if (D && y[0] > 0.0) D[0] = 1.0;
-    project_disc(n, 1, n == 2 ? 1 : 2, node->mu, y, p, D);
-    if (n == 5) project_disc(n, 3, 2, node->mu_rolling, y, p, D);
+    project_disc(n, 1, ss_cone_tangents(m), node->mu, y, p, D);
+    if (ss_cone_rolls(m)) project_disc(n, ss_cone_rolling(m), 2, node->mu_rolling, y, p, D);
 }
 
 /* The nearest point of K has the height x where (x - y_N) = sum over discs of mu max(0, |y_T| - mu x), see
  * problem/friction_cone.c. Which discs are cut decides it: x = (y_N + sum mu |y_T|) / (1 + sum mu^2). */
 static void project_convex(const ss_node *node, const double *y, double *p, double *D)
 {
-    int n = node->size, discs = n == 5 ? 2 : 1, count = n == 2 ? 1 : 2;
+    int n = node->size, m = ss_node_cone(node), discs = ss_cone_rolls(m) ? 2 : 1;
+    const int first[2] = {1, ss_cone_rolling(m)}, count[2] = {ss_cone_tangents(m), 2};
     double mu[2] = {node->mu, node->mu_rolling},
-           length[2] = {norm(y + 1, count), n == 5 ? norm(y + 3, 2) : 0.0};
+           length[2] = {norm(y + 1, count[0]), discs == 2 ? norm(y + first[1], 2) : 0.0};
     bool is_cut[2] = {false, false};
     for (int d = 0; d < discs; d++) {
         int other = 1 - d;
@@ -107,15 +110,15 @@ static void project_convex(const ss_node *node, const double *y, double *p, doub
         D[0] = 1.0 / denominator;
         for (int d = 0; d < discs; d++) {
             if (!is_cut[d] || !(length[d] > 0.0)) continue;
-            for (int i = 0; i < count; i++)
-                D[1 + 2 * d + i] = mu[d] * y[1 + 2 * d + i] / length[d] / denominator;
+            for (int i = first[d]; i < first[d] + count[d]; i++)
+                D[i] = mu[d] * y[i] / length[d] / denominator;
         }
     }
     for (int d = 0; d < discs; d++) {
         if (isinf(mu[d]) || (!is_cut[d] && p[0] > 0.0))
-            keep(n, 1 + 2 * d, count, y, p, D);
+            keep(n, first[d], count[d], y, p, D);
         else
-            cut_to_disc(n, 1 + 2 * d, count, length[d], fmin(length[d], mu[d] * p[0]), mu[d], y, p, D);
+            cut_to_disc(n, first[d], count[d], length[d], fmin(length[d], mu[d] * p[0]), mu[d], y, p, D);
     }
 }
 
@@ -131,6 +134,8 @@ void ss_newton_project(const ss_space *space, const ss_node *node, const double 
         project_convex(node, y, p, D);
     else
         project_rows(space, node, y, r, p, D);
+    // torsional friction beside a cone is Coulomb's under either law
+    if (node->spins) project_disc(node->size, node->size - 1, 1, node->mu_spin, y, p, D);
 }
 
 void ss_newton_natural(const ss_space *space, const ss_node *node, double rho, const double *r,
@@ -229,13 +234,14 @@ static double determinant_of_squares(int n, const double *s, const double *z)
 {
     double ds = ss_lorentz_determinant(n, s), dz = ss_lorentz_determinant(n, z), inner = s[0] * z[0],
            mixed = 0.0;
-    double cross = n == 3 ? s[1] * z[2] - s[2] * z[1] : 0.0;
+    double cross = 0.0; // |s_1 x z_1|^2
     for (int i = 1; i < n; i++) {
         double part = s[0] * z[i] - z[0] * s[i];
         inner -= s[i] * z[i];
         mixed += part * part;
+        for (int j = 1; j < i; j++) cross += (s[j] * z[i] - s[i] * z[j]) * (s[j] * z[i] - s[i] * z[j]);
     }
-    return ds * ds + dz * dz + 2.0 * (inner * inner + mixed + cross * cross);
+    return ds * ds + dz * dz + 2.0 * (inner * inner + mixed + cross);
 }
 
 static jordan_root root_of_squares(int n, const double *s, const double *z)
@@ -331,7 +337,7 @@ void ss_newton_fischer(const ss_space *space, const ss_node *node, const double 
     size_t bytes = (size_t)(node->size * node->size) * sizeof *F;
     if (F) memset(F, 0, bytes);
     if (F) memset(B, 0, bytes);
-    bool is_lorentz = node->size <= SS_LORENTZ_MAX && node->mu > 0.0 && !isinf(node->mu);
+    bool is_lorentz = node->size <= SS_LORENTZ_MAX && !node->spins && node->mu > 0.0 && !isinf(node->mu);
     if (node->law == SS_LAW_BOX)
         rows(space, node, r, u, phi, F, B);
     else if (is_lorentz)
@@ -342,11 +348,17 @@ void ss_newton_fischer(const ss_space *space, const ss_node *node, const double 
 
 /* ---- Alart, Curnier and others: steps ------------------------------------------------------------- */
 
-/* The largest eigenvalue of the symmetric part of `count` (1 or 2) rows and columns from `at` on. */
+/* The largest eigenvalue of the symmetric part of `count` (1 to 3) rows and columns from `at` on. */
 static double largest_eigenvalue(const double *A, int size, int at, int count)
 {
     double a = A[at * size + at];
     if (count == 1) return a;
+    if (count == 3) {
+        double part[9], values[3];
+        for (int k = 0; k < 9; k++) part[k] = A[(at + k / 3) * size + at + k % 3];
+        ss_mat3_eigen(ss_mat3_symmetric_part(ss_mat3_load(part)), values, NULL);
+        return values[2];
+    }
     double b = A[(at + 1) * size + at + 1];
     double side = 0.5 * (A[at * size + at + 1] + A[(at + 1) * size + at]);
     return 0.5 * (a + b) + sqrt(0.25 * (a - b) * (a - b) + side * side);
@@ -362,12 +374,15 @@ bool ss_alart_create(const ss_space *space, ss_alart_variant variant, double rho
     for (int k = 0; k < space->node_count; k++) {
         const ss_node *node = &space->nodes[k];
         double own[SS_NODE_MAX * SS_NODE_MAX], *inverse = alart->own_inverse[k];
-        for (int part = 0; part < 3; part++) inverse[part] = 1.0;
+        int m = ss_node_cone(node);
+        for (int part = 0; part < SS_ALART_PARTS; part++) inverse[part] = 1.0;
         if (node->law != SS_LAW_CONE) continue;
         ss_space_own(space, k, own);
         inverse[0] = fmax(own[0], least);
-        inverse[1] = fmax(largest_eigenvalue(own, node->size, 1, node->size == 2 ? 1 : 2), least);
-        if (node->size == 5) inverse[2] = fmax(largest_eigenvalue(own, node->size, 3, 2), least);
+        inverse[1] = fmax(largest_eigenvalue(own, node->size, 1, ss_cone_tangents(m)), least);
+        if (ss_cone_rolls(m))
+            inverse[2] = fmax(largest_eigenvalue(own, node->size, ss_cone_rolling(m), 2), least);
+        if (node->spins) inverse[3] = fmax(own[node->size * node->size - 1], least);
     }
     return true;
 }
@@ -380,11 +395,12 @@ static void alart_curnier(const ss_alart *alart, const ss_space *space, int k, d
                           const double *u, double *phi, double *F, double *B)
 {
     const ss_node *node = &space->nodes[k];
-    int n = node->size;
+    int n = node->size, m = ss_node_cone(node);
     bool is_lagged = alart->variant == SS_JEAN_MOREAU;
     double y[SS_NODE_MAX] = {0}, p[SS_NODE_MAX], rho[SS_NODE_MAX];
     for (int i = 0; i < n; i++) {
-        rho[i] = alart->rho / (alart->own_inverse[k][(i + 1) / 2] + alpha); // normal, tangents, rolling
+        int part = i == 0 ? 0 : i <= ss_cone_tangents(m) ? 1 : i < m ? 2 : 3;
+        rho[i] = alart->rho / (alart->own_inverse[k][part] + alpha);
         y[i] = r[node->first + i] - rho[i] * u[node->first + i];
     }
     double normal = y[0];
@@ -406,7 +422,7 @@ static void alart_curnier(const ss_alart *alart, const ss_space *space, int k, d
 /* Adds mu |u| of `count` components from `at` on to u~_N; `slope` gets the derivative. */
 static void add_speed(double mu, int at, int count, const double *u, double *dual, double *slope)
 {
-    double speed = count == 1 ? fabs(u[at]) : sqrt(u[at] * u[at] + u[at + 1] * u[at + 1]);
+    double speed = norm(u + at, count);
     if (isinf(mu)) return; // no slip then
     dual[0] += mu * speed;
     for (int i = at; i < at + count; i++) slope[i] = speed > 0.0 ? mu * u[i] / speed : 0.0;
@@ -415,13 +431,13 @@ static void add_speed(double mu, int at, int count, const double *u, double *dua
 static void de_saxce(const ss_alart *alart, const ss_space *space, const ss_node *node, double alpha,
                      const double *r, const double *u, double *phi, double *F, double *B)
 {
-    int n = node->size;
+    int n = node->size, m = ss_node_cone(node);
     double rho = alart->rho / (1.0 + alpha), dual[SS_NODE_MAX], slope[SS_NODE_MAX] = {0};
     ss_node convex = *node;
     convex.law = SS_LAW_CONVEX;
     memcpy(dual, u + node->first, (size_t)n * sizeof *dual);
-    add_speed(node->mu, 1, n == 2 ? 1 : 2, u + node->first, dual, slope);
-    if (n == 5) add_speed(node->mu_rolling, 3, 2, u + node->first, dual, slope);
+    add_speed(node->mu, 1, ss_cone_tangents(m), u + node->first, dual, slope);
+    if (ss_cone_rolls(m)) add_speed(node->mu_rolling, ss_cone_rolling(m), 2, u + node->first, dual, slope);
     double y[SS_NODE_MAX] = {0}, p[SS_NODE_MAX];
     for (int i = 0; i < n; i++) y[i] = r[node->first + i] - rho * dual[i];
     ss_newton_project(space, &convex, y, r, p, F);

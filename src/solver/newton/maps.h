@@ -53,10 +53,11 @@ void ss_newton_fischer(const ss_space *space, const ss_node *node, const double 
 
 typedef enum ss_alart_variant { SS_ALART_CURNIER, SS_JEAN_MOREAU, SS_DE_SAXCE } ss_alart_variant;
 
+enum { SS_ALART_PARTS = 4 }; /* normal, tangents, rolling, torsional friction beside the cone */
 typedef struct ss_alart {
     ss_alart_variant variant;
-    double rho;               /* 1: the step that solves a contact of one component at once */
-    double (*own_inverse)[3]; /* per node: inverse masses of normal, tangents and rolling, pure numbers */
+    double rho;                            /* 1: the step that solves a contact of one component at once */
+    double (*own_inverse)[SS_ALART_PARTS]; /* per node: inverse masses of its parts, pure numbers */
 } ss_alart;
 
 /* False when out of memory. */

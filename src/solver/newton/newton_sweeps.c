@@ -23,7 +23,7 @@ bool ss_sweeper_create(const ss_space *space, double alpha, const double *centre
         const ss_node *node = &space->nodes[k];
         int n = node->size;
         double shifted[SS_CONE_MAX * SS_CONE_MAX];
-        if (!ss_law_is_cone(node->law)) continue;
+        if (!ss_law_is_cone(node->law) || node->spins) continue;
         ss_block block = {.law = node->law, .size = n, .mu = node->mu, .mu_rolling = node->mu_rolling};
         ss_space_own(space, k, sweeper->own[k]);
         memcpy(shifted, sweeper->own[k], (size_t)(n * n) * sizeof *shifted);

@@ -20,9 +20,9 @@ typedef struct part {
 
 static int parts_of(const ss_block *block, part parts[2])
 {
-    parts[0] = (part){block->first + 1, block->size == 2 ? 1 : 2, block->mu};
-    if (block->size < 5) return 1;
-    parts[1] = (part){block->first + 3, 2, block->mu_rolling};
+    parts[0] = (part){block->first + 1, ss_cone_tangents(block->size), block->mu};
+    if (!ss_cone_rolls(block->size)) return 1;
+    parts[1] = (part){block->first + ss_cone_rolling(block->size), 2, block->mu_rolling};
     return 2;
 }
 
@@ -76,7 +76,7 @@ void ss_active_manifold_flatten(const ss_active_manifold *m, double *v)
     for (int k = 0; k < problem->block_count; k++) {
         const ss_block *block = &problem->blocks[k];
         part parts[2], cut[2];
-        double t[2][2], off[2], share[2] = {0};
+        double t[2][3], off[2], share[2] = {0};
         int count = 0;
         for (int p = 0, all = ss_block_is_cone(block) ? parts_of(block, parts) : 0; p < all; p++) {
             if (m->where[parts[p].first] != ON_SURFACE) continue;
@@ -114,7 +114,7 @@ static void add_across(const ss_active_manifold *m, bool undo, const double *v, 
             const double *r = m->x + first;
             double square = ss_dot(size, r, r), stiffness = -ss_dot(size, r, m->g + first) / square;
             if (!(stiffness > 0.0)) continue;
-            double along = ss_dot(size, r, v + first) / square, factor = stiffness, across[2];
+            double along = ss_dot(size, r, v + first) / square, factor = stiffness, across[3];
             if (undo) factor = isinf(stiffness) ? -1.0 : -stiffness / (1.0 + stiffness);
             for (int i = 0; i < size; i++) across[i] = v[first + i] - along * r[i];
             for (int i = 0; i < size; i++) to[first + i] += factor * across[i];
@@ -156,11 +156,32 @@ void ss_active_manifold_catch_apex(const ss_scaled *s, double *x)
 
 /* ---- coordinates ------------------------------------------------------------------------------------ */
 
+/* A unit vector across r: on a disc there is one; in a ball the first, `which` = 0, has nothing of the
+ * smallest component of r, and the second is across both. */
+static void unit_across(int size, int which, const double *r, double *across)
+{
+    if (size == 2) {
+        double length = ss_norm(2, r);
+        across[0] = -r[1] / length;
+        across[1] = r[0] / length;
+        return;
+    }
+    double x = fabs(r[0]), y = fabs(r[1]), z = fabs(r[2]), first[3] = {0}, length = ss_norm(3, r);
+    int least = x <= y && x <= z ? 0 : y <= z ? 1 : 2, next = (least + 1) % 3, last = (least + 2) % 3;
+    double side = hypot(r[next], r[last]);
+    first[next] = -r[last] / side;
+    first[last] = r[next] / side;
+    for (int i = 0; i < 3; i++) {
+        int j = (i + 1) % 3, k = (i + 2) % 3;
+        across[i] = which == 0 ? first[i] : (r[j] * first[k] - r[k] * first[j]) / length;
+    }
+}
+
 ss_sparse *ss_active_manifold_coordinates(const ss_active_manifold *m, bool *in_face, double *stiffness)
 {
     const ss_problem *problem = m->s->problem;
     int n = m->s->size, entry = 0;
-    ss_sparse *Q = ss_sparse_create(n, n, 2 * (int64_t)n, NULL);
+    ss_sparse *Q = ss_sparse_create(n, n, 3 * (int64_t)n, NULL);
     if (!Q) return NULL;
     for (int i = 0; i < n; i++) stiffness[i] = 0.0;
     for (int k = 0; k < problem->block_count; k++) {
@@ -174,16 +195,17 @@ ss_sparse *ss_active_manifold_coordinates(const ss_active_manifold *m, bool *in_
         }
 
         for (int i = normal; i < normal + block->size; i++) {
-            const part *own = i > normal && count > 0 ? &parts[i >= normal + 3] : NULL;
+            const part *own = i > normal && count > 0 ? &parts[i >= parts[0].first + parts[0].size] : NULL;
             if (own && m->where[i] == ON_SURFACE) {
-                // Across the ray, in the first column of the part; the second has nothing left.
-                const double *r = m->x + i;
-                in_face[i] = i == own->first && own->size == 2;
+                // Across the ray, in all columns of the part but the last, which has nothing left.
+                const double *r = m->x + own->first;
+                in_face[i] = i < own->first + own->size - 1;
                 if (in_face[i]) {
-                    double length_square = ss_dot(2, r, r), length = sqrt(length_square);
-                    stiffness[i] = fmax(0.0, -ss_dot(2, r, m->g + i) / length_square);
-                    ss_sparse_append(Q, &entry, i, -r[1] / length);
-                    ss_sparse_append(Q, &entry, i + 1, r[0] / length);
+                    double across[3] = {0}, length_square = ss_dot(own->size, r, r);
+                    stiffness[i] = fmax(0.0, -ss_dot(own->size, r, m->g + own->first) / length_square);
+                    unit_across(own->size, i - own->first, r, across);
+                    for (int j = 0; j < own->size; j++)
+                        ss_sparse_append(Q, &entry, own->first + j, across[j]);
                 }
             } else {
                 // By itself; the normal of a cone along the ray through r, which takes along every part that

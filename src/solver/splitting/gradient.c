@@ -35,10 +35,14 @@ void ss_gradient_saxce(const ss_space *space, const double *u, double *term)
         const ss_node *node = &space->nodes[k];
         if (node->law != SS_LAW_CONE) continue;
         const double *own = u + node->first;
-        double slip = node->size == 2 ? fabs(own[1]) : sqrt(own[1] * own[1] + own[2] * own[2]);
-        double roll = node->size == 5 ? sqrt(own[3] * own[3] + own[4] * own[4]) : 0.0;
-        term[node->first] = (isinf(node->mu) ? 0.0 : node->mu * slip) +
-                            (node->size < 5 || isinf(node->mu_rolling) ? 0.0 : node->mu_rolling * roll);
+        int size = ss_node_cone(node), tangents = ss_cone_tangents(size), at = ss_cone_rolling(size);
+        bool rolls = ss_cone_rolls(size) && !isinf(node->mu_rolling);
+        double square = 0.0;
+        for (int i = 1; i <= tangents; i++) square += own[i] * own[i];
+        double slip = tangents == 1 ? fabs(own[1]) : sqrt(square);
+        double roll = rolls ? sqrt(own[at] * own[at] + own[at + 1] * own[at + 1]) : 0.0;
+        term[node->first] =
+            (isinf(node->mu) ? 0.0 : node->mu * slip) + (rolls ? node->mu_rolling * roll : 0.0);
     }
 }
 
