@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "linalg/lorentz.h"
+#include "solver/core/law.h"
 
 /* ---- natural map: rows ---------------------------------------------------------------------------- */
 
@@ -178,22 +179,6 @@ static fischer evaluate(double a, double b)
     return (fischer){value, 1.0 - a / root, 1.0 - b / root};
 }
 
-/* d phi = x_part dx + lower_part dl + upper_part du + w_part dw */
-typedef struct row_fischer {
-    double value, x_part, lower_part, upper_part, w_part;
-} row_fischer;
-
-static row_fischer evaluate_row(double x, double w, double lower, double upper)
-{
-    fischer inner = evaluate(upper - x, -w); // da: by u - x, db: by -w
-    fischer outer = evaluate(x - lower, -inner.value);
-    return (row_fischer){.value = outer.value,
-                         .x_part = outer.da + outer.db * inner.da,
-                         .lower_part = -outer.da,
-                         .upper_part = -outer.db * inner.da,
-                         .w_part = outer.db * inner.db};
-}
-
 static void rows(const ss_space *space, const ss_node *node, const double *r, const double *u, double *phi,
                  double *F, double *B)
 {
@@ -202,16 +187,23 @@ static void rows(const ss_space *space, const ss_node *node, const double *r, co
         int i = node->first + k, partner = space->partner[i];
         double limit = partner >= 0 ? space->factor[i] * fabs(r[partner]) : INFINITY;
         double lower = fmax(space->lower[i], -limit), upper = fmin(space->upper[i], limit);
-        row_fischer row = evaluate_row(r[i], u[i], lower, upper);
-        phi[k] = row.value;
-        if (lower == upper) phi[k] = r[i] - lower, row = (row_fischer){.x_part = 1.0, .lower_part = -1.0};
+
+        // phi(x - l, -phi(u - x, -w)), and d phi = by_x dx + by_lower dl + by_upper du + by_w dw
+        fischer inner = evaluate(upper - r[i], -u[i]), outer = evaluate(r[i] - lower, -inner.value);
+        double by_x = outer.da + outer.db * inner.da, by_w = outer.db * inner.db;
+        double by_lower = -outer.da, by_upper = -outer.db * inner.da;
+        phi[k] = outer.value;
+        if (lower == upper) { // a fixed unknown
+            phi[k] = r[i] - lower;
+            by_x = 1.0, by_lower = -1.0, by_upper = by_w = 0.0;
+        }
         if (!F) continue;
-        F[k * n + k] = row.x_part;
-        B[k * n + k] = row.w_part;
+        F[k * n + k] = by_x;
+        B[k * n + k] = by_w;
         bool is_own = partner >= node->first && partner < node->first + n;
         if (!is_own) continue;
         double slope = r[partner] < 0.0 ? -space->factor[i] : space->factor[i];
-        double change = (lower == -limit ? -row.lower_part : 0.0) + (upper == limit ? row.upper_part : 0.0);
+        double change = (lower == -limit ? -by_lower : 0.0) + (upper == limit ? by_upper : 0.0);
         F[k * n + partner - node->first] += change * slope;
     }
 }
@@ -222,21 +214,6 @@ static void rows(const ss_space *space, const ss_node *node, const double *r, co
 typedef struct jordan_root {
     double large, small, axis[SS_LORENTZ_MAX];
 } jordan_root;
-
-/* det(s o s + z o z) as a sum of squares: the small eigenvalue keeps its digits where both points are on the
- * boundary. */
-static double determinant_of_squares(int n, const double *s, const double *z)
-{
-    double ds = ss_lorentz_determinant(n, s), dz = ss_lorentz_determinant(n, z), inner = s[0] * z[0],
-           mixed = 0.0;
-    double cross = n == 3 ? s[1] * z[2] - s[2] * z[1] : 0.0;
-    for (int i = 1; i < n; i++) {
-        double part = s[0] * z[i] - z[0] * s[i];
-        inner -= s[i] * z[i];
-        mixed += part * part;
-    }
-    return ds * ds + dz * dz + 2.0 * (inner * inner + mixed + cross * cross);
-}
 
 static jordan_root root_of_squares(int n, const double *s, const double *z)
 {
@@ -250,8 +227,19 @@ static jordan_root root_of_squares(int n, const double *s, const double *z)
     length = sqrt(length);
     for (int i = 1; i < n; i++) root.axis[i] = length > 0.0 ? root.axis[i] / length : 0.0;
     if (!(head > 0.0)) return root;
+
+    // det(s o s + z o z) as a sum of squares: the small eigenvalue keeps its digits where both points are on
+    // the boundary.
+    double ds = ss_lorentz_determinant(n, s), dz = ss_lorentz_determinant(n, z), inner = s[0] * z[0],
+           mixed = 0.0, cross = n == 3 ? s[1] * z[2] - s[2] * z[1] : 0.0;
+    for (int i = 1; i < n; i++) {
+        double part = s[0] * z[i] - z[0] * s[i];
+        inner -= s[i] * z[i];
+        mixed += part * part;
+    }
+    double determinant = ds * ds + dz * dz + 2.0 * (inner * inner + mixed + cross * cross);
     root.large = sqrt(head + length);
-    root.small = fmin(sqrt(determinant_of_squares(n, s, z)) / root.large, root.large);
+    root.small = fmin(sqrt(determinant) / root.large, root.large);
     return root;
 }
 
@@ -342,16 +330,6 @@ void ss_newton_fischer(const ss_space *space, const ss_node *node, const double 
 
 /* ---- Alart, Curnier and others: steps ------------------------------------------------------------- */
 
-/* The largest eigenvalue of the symmetric part of `count` (1 or 2) rows and columns from `at` on. */
-static double largest_eigenvalue(const double *A, int size, int at, int count)
-{
-    double a = A[at * size + at];
-    if (count == 1) return a;
-    double b = A[(at + 1) * size + at + 1];
-    double side = 0.5 * (A[at * size + at + 1] + A[(at + 1) * size + at]);
-    return 0.5 * (a + b) + sqrt(0.25 * (a - b) * (a - b) + side * side);
-}
-
 bool ss_alart_create(const ss_space *space, ss_alart_variant variant, double rho, ss_arena *arena,
                      ss_alart *alart)
 {
@@ -361,13 +339,13 @@ bool ss_alart_create(const ss_space *space, ss_alart_variant variant, double rho
     if (!alart->own_inverse) return false;
     for (int k = 0; k < space->node_count; k++) {
         const ss_node *node = &space->nodes[k];
-        double own[SS_NODE_MAX * SS_NODE_MAX], *inverse = alart->own_inverse[k];
-        for (int part = 0; part < 3; part++) inverse[part] = 1.0;
+        double own[SS_NODE_MAX * SS_NODE_MAX], stiffness[SS_PARTS];
+        for (int part = 0; part < SS_PARTS; part++) alart->own_inverse[k][part] = 1.0;
         if (node->law != SS_LAW_CONE) continue;
         ss_space_own(space, k, own);
-        inverse[0] = fmax(own[0], least);
-        inverse[1] = fmax(largest_eigenvalue(own, node->size, 1, node->size == 2 ? 1 : 2), least);
-        if (node->size == 5) inverse[2] = fmax(largest_eigenvalue(own, node->size, 3, 2), least);
+        ss_cone_stiffness(node->size, own, stiffness);
+        for (int part = 0; part < (node->size == 5 ? 3 : 2); part++)
+            alart->own_inverse[k][part] = fmax(stiffness[part], least);
     }
     return true;
 }
@@ -384,7 +362,7 @@ static void alart_curnier(const ss_alart *alart, const ss_space *space, int k, d
     bool is_lagged = alart->variant == SS_JEAN_MOREAU;
     double y[SS_NODE_MAX] = {0}, p[SS_NODE_MAX], rho[SS_NODE_MAX];
     for (int i = 0; i < n; i++) {
-        rho[i] = alart->rho / (alart->own_inverse[k][(i + 1) / 2] + alpha); // normal, tangents, rolling
+        rho[i] = alart->rho / (alart->own_inverse[k][ss_part_of(i)] + alpha);
         y[i] = r[node->first + i] - rho[i] * u[node->first + i];
     }
     double normal = y[0];
