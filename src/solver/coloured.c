@@ -1,6 +1,6 @@
 /* Gauss-Seidel for speed: contact after contact solved with the newest impulses of all others, four at a
  * time, matrix-free. The method is that of nsgs (there is the derivation); what differs is how the work is
- * laid out (sweep/batches.h) and that it may be accelerated by conjugate directions (conjugate.h). Sweeps
+ * laid out (sweep/batches.h) and that it may be accelerated by conjugate directions (linalg/conjugate.h). Sweeps
  * converge linearly, slowly on tall stacks and large mass ratios; resting stacks are what the acceleration is
  * for.
  *

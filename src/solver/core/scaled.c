@@ -43,8 +43,8 @@ bool ss_scaled_create(const ss_problem *problem, ss_arena *arena, ss_scaled *s)
     double **const parts[] = {&s->b, &s->lower, &s->upper, &s->factor, &s->unit, &s->load_unit};
     for (int k = 0; k < 6; k++) *parts[k] = vectors + (size_t)k * (size_t)n;
 
-    // Row scales: sqrt(a_ii); where the diagonal is zero, what the rows coupled to it lend, and what these lend
-    // on. 0: unknown. The rows of a cone share theirs.
+    // Row scales: sqrt(a_ii); where the diagonal is zero, what the rows coupled to it lend, and what these
+    // lend on. 0: unknown. The rows of a cone share theirs.
     double *rho = s->load_unit;
     for (int i = 0; i < n; i++) rho[i] = fabs(problem->diagonal[i]);
     while (ss_problem_lend_masses(problem, rho)) {
