@@ -7,28 +7,20 @@
 #include "linalg/pairs.h"
 
 /* Cholesky's factor of the inverse inertia. */
-static ss_mass_root root_of(const ss_bodies_form *form, int body, bool in_turn)
+ss_mass_root ss_mass_root_of(const ss_bodies_form *form, int body)
 {
     static const double rounding = 1e-14;
     const double *A = form->inverse_inertia[body];
     double l[3][3] = {{0}};
     for (int j = 0; j < 3; j++) {
-        double pivot = in_turn ? A[4 * j] - l[j][0] * l[j][0] - l[j][1] * l[j][1]
-                               : A[4 * j] - (l[j][0] * l[j][0] + l[j][1] * l[j][1]);
+        double pivot = A[4 * j] - (l[j][0] * l[j][0] + l[j][1] * l[j][1]);
         if (!(pivot > rounding * A[4 * j])) continue;
         l[j][j] = sqrt(pivot);
         for (int i = j + 1; i < 3; i++)
-            l[i][j] = (in_turn ? A[3 * i + j] - l[i][0] * l[j][0] - l[i][1] * l[j][1]
-                               : A[3 * i + j] - (l[i][0] * l[j][0] + l[i][1] * l[j][1])) /
-                      l[j][j];
+            l[i][j] = (A[3 * i + j] - (l[i][0] * l[j][0] + l[i][1] * l[j][1])) / l[j][j];
     }
     return (ss_mass_root){
         {sqrt(form->inverse_mass[body]), l[0][0], l[1][0], l[1][1], l[2][0], l[2][1], l[2][2], 0.0}};
-}
-
-ss_mass_root ss_mass_root_of(const ss_bodies_form *form, int body)
-{
-    return root_of(form, body, false);
 }
 
 ss_levers *ss_levers_create(const ss_problem *problem, const int *number, const double *scale,
@@ -50,7 +42,7 @@ ss_levers *ss_levers_create(const ss_problem *problem, const int *number, const 
         return NULL;
 
     // H = J L, row by row.
-    for (int body = 0; body < form->bodies; body++) roots[body] = root_of(form, body, true);
+    for (int body = 0; body < form->bodies; body++) roots[body] = ss_mass_root_of(form, body);
     for (int i = 0; i < problem->size; i++) {
         int to = number[i];
         levers->compliance[to] = form->compliance[i] / (scale[i] * scale[i]);

@@ -86,40 +86,4 @@ static inline double ss_levers_pull_row(const ss_levers *levers, int i, double (
     return sum;
 }
 
-/* The same of the three rows of a contact at once, all of which act between the same bodies. */
-static inline bool ss_levers_are_contact(const ss_levers *levers, int first, int size)
-{
-    int(*pair)[2] = levers->pair + first;
-    return size == 3 && pair[0][0] == pair[1][0] && pair[0][0] == pair[2][0] && pair[0][1] == pair[1][1] &&
-           pair[0][1] == pair[2][1];
-}
-
-static inline void ss_levers_push_contact(const ss_levers *levers, int first, const double amount[3],
-                                          double (*v)[6])
-{
-    for (int side = 0; side < 2; side++) {
-        int body = levers->pair[first][side];
-        if (body < 0) continue;
-        const double *row = levers->lever[first] + 6 * side;
-        for (int k = 0; k < 6; k++) {
-            v[body][k] += row[k] * amount[0] + row[12 + k] * amount[1] + row[24 + k] * amount[2];
-        }
-    }
-}
-
-static inline void ss_levers_pull_contact(const ss_levers *levers, int first, double (*v)[6], double value[3])
-{
-    value[0] = value[1] = value[2] = 0.0;
-    for (int side = 0; side < 2; side++) {
-        int body = levers->pair[first][side];
-        if (body < 0) continue;
-        const double *row = levers->lever[first] + 6 * side;
-        for (int k = 0; k < 6; k++) {
-            value[0] += row[k] * v[body][k];
-            value[1] += row[12 + k] * v[body][k];
-            value[2] += row[24 + k] * v[body][k];
-        }
-    }
-}
-
 #endif

@@ -69,7 +69,7 @@ static void project(const ss_splitting *s, const double *y, double *z)
 static void look(ss_splitting *s)
 {
     double sum = 0.0;
-    ss_space_velocity_groups(s->space, s->z, s->u);
+    ss_space_velocity(s->space, s->z, s->u);
     for (int i = 0; i < s->space->size; i++) {
         s->gap[i] = -(s->u[i] + s->lambda[i]);
         sum += s->gap[i] * s->gap[i];
@@ -111,7 +111,7 @@ bool ss_splitting_create(const ss_space *space, const ss_splitting_options *set,
     // At a solution u = -lambda, and anywhere lambda = z - u - p(z - u) is of the right kind.
     memcpy(s->z, r, n * sizeof *r);
     project(s, s->z, s->z);
-    ss_space_velocity_groups(s->space, s->z, s->u);
+    ss_space_velocity(s->space, s->z, s->u);
     for (size_t i = 0; i < n; i++) s->y[i] = s->z[i] - s->u[i];
     project(s, s->y, s->trial);
     for (size_t i = 0; i < n; i++) s->lambda[i] = s->is_free[i] ? 0.0 : s->y[i] - s->trial[i];

@@ -60,7 +60,7 @@ static ss_status solve(const ss_problem *problem, const void *options, ss_run *r
     double L = from_below * ss_gradient_slope(space, set->power_iterations, run, y, term), theta = 1.0;
     ss_space_enter(space, x, r);
     ss_gradient_project(space, r, r, r);
-    ss_space_velocity_groups(space, r, u);
+    ss_space_velocity(space, r, u);
     memcpy(last, r, bytes);
     memcpy(last_u, u, bytes);
 
@@ -86,7 +86,7 @@ static ss_status solve(const ss_problem *problem, const void *options, ss_run *r
         }
         last = r, last_u = u;
         r = stepped, u = speed;
-        ss_space_velocity_groups(space, r, u);
+        ss_space_velocity(space, r, u);
         theta = set->restart && turn > 0.0 ? 1.0 : next;
 
         // More curvature along the last step than L allows: L grows.

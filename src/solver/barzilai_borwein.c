@@ -77,7 +77,7 @@ static ss_status solve(const ss_problem *problem, const void *options, ss_run *r
 
     for (int steps = 0;; steps++) {
         // u collects rounding; De Saxce's term is renewed now and then.
-        if (steps % REFRESH == 0) ss_space_velocity_groups(space, r, u);
+        if (steps % REFRESH == 0) ss_space_velocity(space, r, u);
         if (steps % set->frozen == 0) ss_gradient_saxce(space, u, term);
         double error = ss_newton_residual(space, 1.0, r, u, NULL);
         if (!ss_progress_report(&progress, r, error, STUCK)) return ss_progress_end(&progress);
@@ -93,7 +93,7 @@ static ss_status solve(const ss_problem *problem, const void *options, ss_run *r
         }
 
         // r <- r + t d, where f stays below the largest of its last values
-        ss_space_apply_groups(space, d, product);
+        ss_space_apply(space, d, product);
         double square = ss_dot(n, d, d), curvature = ss_dot(n, d, product), top = value[0];
         for (int k = 1; k < set->memory; k++) top = fmax(top, value[k]);
         double t = line_search(slope, curvature, fmax(top - f, 0.0) + rounding * size);

@@ -1,8 +1,8 @@
 /* Gauss-Seidel for speed: contact after contact solved with the newest impulses of all others, four at a
  * time, matrix-free. The method is that of nsgs (there is the derivation); what differs is how the work is
- * laid out (sweep/batches.h) and that it may be accelerated by conjugate directions (conjugate.h). Sweeps
- * converge linearly, slowly on tall stacks and large mass ratios; resting stacks are what the acceleration is
- * for.
+ * laid out (sweep/batches.h) and that it may be accelerated by conjugate directions (linalg/conjugate.h).
+ * Sweeps converge linearly, slowly on tall stacks and large mass ratios; resting stacks are what the
+ * acceleration is for.
  *
  * References: Jourdan, Alart, Jean (1998); Silcowitz-Hansen, Niebe, Erleben, A nonsmooth nonlinear conjugate
  * gradient method for interactive contact force problems (2010).

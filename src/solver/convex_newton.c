@@ -95,9 +95,9 @@ static void evaluate(newton_run *c)
     double apart = 0.0, moved = 0.0;
     for (int i = 0; i < n; i++) c->p[i] = c->g[i] - c->k * c->u[i];
     ss_gradient_project(c->space, c->p, c->p, c->p);
-    ss_space_velocity_groups(c->space, c->p, c->pu);
+    ss_space_velocity(c->space, c->p, c->pu);
     ss_gradient_project(c->space, c->s, c->s, c->z);
-    ss_space_velocity_groups(c->space, c->z, c->zu);
+    ss_space_velocity(c->space, c->z, c->zu);
     for (int i = 0; i < n; i++) {
         c->rhs[i] = c->p[i] - c->s[i];
         apart += c->rhs[i] * (c->pu[i] - c->u[i]);
@@ -173,7 +173,7 @@ static bool newton_step(newton_run *c)
 
     double t = search(c);
     for (int i = 0; i < c->space->size; i++) c->s[i] += t * c->ds[i];
-    ss_space_velocity_groups(c->space, c->s, c->u);
+    ss_space_velocity(c->space, c->s, c->u);
     evaluate(c);
     return true;
 }
@@ -195,7 +195,7 @@ static void renew_multipliers(newton_run *c)
 static void start(newton_run *c)
 {
     memcpy(c->s, c->z, (size_t)c->space->size * sizeof *c->s);
-    ss_space_velocity_groups(c->space, c->s, c->u);
+    ss_space_velocity(c->space, c->s, c->u);
     c->last_outer = INFINITY;
     evaluate(c);
 }
@@ -226,7 +226,7 @@ static bool start_rigid(newton_run *c, ss_newton *newton, int sweeps)
     double error;
     ss_space_enter(c->space, newton->x, c->z);
     memcpy(c->g, c->z, bytes);
-    ss_space_velocity_groups(c->space, c->z, c->zu);
+    ss_space_velocity(c->space, c->z, c->zu);
     if (!report(c, newton, &error)) return false;
     ss_newton_sweeps(newton, sweeps, c->z, c->zu);
     if (sweeps > 0 && !report(c, newton, &error)) return false;

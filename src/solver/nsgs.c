@@ -16,7 +16,7 @@
  * chains of joints in separate blocks).
  *
  * `nncg`, nonsmooth nonlinear conjugate gradients, takes the change of a sweep for the gradient, and
- * conjugate directions carry it further (sweep/conjugate.h). That costs three sums of vectors per iteration
+ * conjugate directions carry it further (linalg/conjugate.h). That costs three sums of vectors per iteration
  * and needs a fraction of the iterations on packings of spheres and on columns; where contacts start and stop
  * sliding directions are thrown away so often that little is left but the sweeps. `coloured` is the same
  * method on batches. Iterates are shown after the sweep, when they obey the laws, not after the
@@ -35,7 +35,7 @@
 #include "solver/core/law.h"
 #include "solver/local/local_cone.h"
 #include "solver/sweep/batched.h"
-#include "solver/sweep/conjugate.h"
+#include "linalg/conjugate.h"
 
 typedef struct nsgs_options {
     int sweep;

@@ -8,43 +8,6 @@
 #include "problem/bodies_form.h"
 #include "problem/laws.h"
 
-/* Where there is no scale yet, what those that have one suggest: |a_ij| / rho_j. True when that
- * helped someone. */
-static bool ask_partners(const ss_problem *problem, const double *rho, double *found)
-{
-    const ss_sparse *A = problem->A;
-    bool any = false;
-    for (int i = 0; i < problem->size; i++) found[i] = 0.0;
-    for (int j = 0; j < problem->size; j++) {
-        for (int k = A->start[j]; k < A->start[j + 1] && rho[j] > 0.0; k++) {
-            int i = A->row[k];
-            if (rho[i] != 0.0) continue;
-            found[i] = fmax(found[i], fabs(A->value[k]) / rho[j]);
-            any = any || found[i] > 0.0;
-        }
-    }
-    return any;
-}
-
-static bool lacks_some(const ss_problem *problem, const double *rho)
-{
-    for (int i = 0; i < problem->size; i++) {
-        if (rho[i] == 0.0) return true;
-    }
-    return false;
-}
-
-/* Row scales: sqrt(a_ii); where the diagonal is zero, by way of the partners. The multiplier of a joint or
- * contact next to velocities gets the right unit that way, and by way of it the sliding speed of a friction
- * polygon. 0: unknown. */
-static void scale_rows(const ss_problem *problem, double *rho, double *found)
-{
-    for (int i = 0; i < problem->size; i++) rho[i] = sqrt(fabs(problem->diagonal[i]));
-    while (problem->A && lacks_some(problem, rho) && ask_partners(problem, rho, found)) {
-        for (int i = 0; i < problem->size; i++) rho[i] = fmax(rho[i], found[i]);
-    }
-}
-
 /* Entries from..to of column j, at `entry` and after it. */
 static int scale_entries(const ss_sparse *A, const double *rho, int j, int from, int to, ss_sparse *scaled,
                          int entry)
@@ -80,9 +43,13 @@ bool ss_scaled_create(const ss_problem *problem, ss_arena *arena, ss_scaled *s)
     double **const parts[] = {&s->b, &s->lower, &s->upper, &s->factor, &s->unit, &s->load_unit};
     for (int k = 0; k < 6; k++) *parts[k] = vectors + (size_t)k * (size_t)n;
 
-    // Row scales; the rows of a cone share theirs.
+    // Row scales: sqrt(a_ii); where the diagonal is zero, what the rows coupled to it lend, and what these
+    // lend on. 0: unknown. The rows of a cone share theirs.
     double *rho = s->load_unit;
-    scale_rows(problem, rho, s->b);
+    for (int i = 0; i < n; i++) rho[i] = fabs(problem->diagonal[i]);
+    while (ss_problem_lend_masses(problem, rho)) {
+    }
+    for (int i = 0; i < n; i++) rho[i] = sqrt(rho[i]);
     for (int k = 0; k < problem->block_count; k++) {
         const ss_block *block = &problem->blocks[k];
         if (!ss_block_is_cone(block)) continue;

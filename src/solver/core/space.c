@@ -255,42 +255,9 @@ void ss_space_apply(const ss_space *space, const double *r, double *u)
         return;
     }
     memset(levers->velocity, 0, (size_t)levers->bodies * sizeof *levers->velocity);
-    for (int k = 0; k < space->node_count; k++) {
-        const ss_node *node = &space->nodes[k];
-        int first = node->first, end = first + node->size;
-        if (ss_levers_are_contact(levers, first, node->size))
-            ss_levers_push_contact(levers, first, r + first, levers->velocity);
-        else
-            for (int i = first; i < end; i++) ss_levers_push_row(levers, i, r[i], levers->velocity);
-    }
-    for (int k = 0; k < space->node_count; k++) {
-        const ss_node *node = &space->nodes[k];
-        int first = node->first, end = first + node->size;
-        if (ss_levers_are_contact(levers, first, node->size))
-            ss_levers_pull_contact(levers, first, levers->velocity, u + first);
-        else
-            for (int i = first; i < end; i++) u[i] = ss_levers_pull_row(levers, i, levers->velocity);
-        for (int i = first; i < end; i++) u[i] += levers->compliance[i] * r[i];
-    }
-}
-
-void ss_space_apply_groups(const ss_space *space, const double *r, double *u)
-{
-    const ss_levers *levers = space->levers;
-    if (!levers) {
-        ss_space_apply(space, r, u);
-        return;
-    }
-    memset(levers->velocity, 0, (size_t)levers->bodies * sizeof *levers->velocity);
     ss_levers_push(levers, r, levers->velocity);
     ss_levers_pull(levers, levers->velocity, u);
-    for (int i = 0; i < space->size; i++) u[i] += levers->compliance[i] * r[i];
-}
-
-void ss_space_velocity_groups(const ss_space *space, const double *r, double *u)
-{
-    ss_space_apply_groups(space, r, u);
-    for (int i = 0; i < space->size; i++) u[i] += space->q[i];
+    for (int i = 0; i < n; i++) u[i] += levers->compliance[i] * r[i];
 }
 
 void ss_space_velocity(const ss_space *space, const double *r, double *u)

@@ -72,8 +72,5 @@ void ss_space_own(const ss_space *space, int k, double *own);
 void ss_space_apply(const ss_space *space, const double *r, double *u);
 /* u = W r + q */
 void ss_space_velocity(const ss_space *space, const double *r, double *u);
-/* The same, with bodies by groups of rows: faster, and rounded otherwise. */
-void ss_space_apply_groups(const ss_space *space, const double *r, double *u);
-void ss_space_velocity_groups(const ss_space *space, const double *r, double *u);
 
 #endif

@@ -5,6 +5,7 @@
 
 #include "linalg/lorentz.h"
 #include "linalg/mat3.h"
+#include "solver/core/law.h"
 
 /* ---- natural map: rows ---------------------------------------------------------------------------- */
 
@@ -183,22 +184,6 @@ static fischer evaluate(double a, double b)
     return (fischer){value, 1.0 - a / root, 1.0 - b / root};
 }
 
-/* d phi = x_part dx + lower_part dl + upper_part du + w_part dw */
-typedef struct row_fischer {
-    double value, x_part, lower_part, upper_part, w_part;
-} row_fischer;
-
-static row_fischer evaluate_row(double x, double w, double lower, double upper)
-{
-    fischer inner = evaluate(upper - x, -w); // da: by u - x, db: by -w
-    fischer outer = evaluate(x - lower, -inner.value);
-    return (row_fischer){.value = outer.value,
-                         .x_part = outer.da + outer.db * inner.da,
-                         .lower_part = -outer.da,
-                         .upper_part = -outer.db * inner.da,
-                         .w_part = outer.db * inner.db};
-}
-
 static void rows(const ss_space *space, const ss_node *node, const double *r, const double *u, double *phi,
                  double *F, double *B)
 {
@@ -207,16 +192,23 @@ static void rows(const ss_space *space, const ss_node *node, const double *r, co
         int i = node->first + k, partner = space->partner[i];
         double limit = partner >= 0 ? space->factor[i] * fabs(r[partner]) : INFINITY;
         double lower = fmax(space->lower[i], -limit), upper = fmin(space->upper[i], limit);
-        row_fischer row = evaluate_row(r[i], u[i], lower, upper);
-        phi[k] = row.value;
-        if (lower == upper) phi[k] = r[i] - lower, row = (row_fischer){.x_part = 1.0, .lower_part = -1.0};
+
+        // phi(x - l, -phi(u - x, -w)), and d phi = by_x dx + by_lower dl + by_upper du + by_w dw
+        fischer inner = evaluate(upper - r[i], -u[i]), outer = evaluate(r[i] - lower, -inner.value);
+        double by_x = outer.da + outer.db * inner.da, by_w = outer.db * inner.db;
+        double by_lower = -outer.da, by_upper = -outer.db * inner.da;
+        phi[k] = outer.value;
+        if (lower == upper) { // a fixed unknown
+            phi[k] = r[i] - lower;
+            by_x = 1.0, by_lower = -1.0, by_upper = by_w = 0.0;
+        }
         if (!F) continue;
-        F[k * n + k] = row.x_part;
-        B[k * n + k] = row.w_part;
+        F[k * n + k] = by_x;
+        B[k * n + k] = by_w;
         bool is_own = partner >= node->first && partner < node->first + n;
         if (!is_own) continue;
         double slope = r[partner] < 0.0 ? -space->factor[i] : space->factor[i];
-        double change = (lower == -limit ? -row.lower_part : 0.0) + (upper == limit ? row.upper_part : 0.0);
+        double change = (lower == -limit ? -by_lower : 0.0) + (upper == limit ? by_upper : 0.0);
         F[k * n + partner - node->first] += change * slope;
     }
 }
@@ -227,22 +219,6 @@ static void rows(const ss_space *space, const ss_node *node, const double *r, co
 typedef struct jordan_root {
     double large, small, axis[SS_LORENTZ_MAX];
 } jordan_root;
-
-/* det(s o s + z o z) as a sum of squares: the small eigenvalue keeps its digits where both points are on the
- * boundary. */
-static double determinant_of_squares(int n, const double *s, const double *z)
-{
-    double ds = ss_lorentz_determinant(n, s), dz = ss_lorentz_determinant(n, z), inner = s[0] * z[0],
-           mixed = 0.0;
-    double cross = 0.0; // |s_1 x z_1|^2
-    for (int i = 1; i < n; i++) {
-        double part = s[0] * z[i] - z[0] * s[i];
-        inner -= s[i] * z[i];
-        mixed += part * part;
-        for (int j = 1; j < i; j++) cross += (s[j] * z[i] - s[i] * z[j]) * (s[j] * z[i] - s[i] * z[j]);
-    }
-    return ds * ds + dz * dz + 2.0 * (inner * inner + mixed + cross);
-}
 
 static jordan_root root_of_squares(int n, const double *s, const double *z)
 {
@@ -256,8 +232,21 @@ static jordan_root root_of_squares(int n, const double *s, const double *z)
     length = sqrt(length);
     for (int i = 1; i < n; i++) root.axis[i] = length > 0.0 ? root.axis[i] / length : 0.0;
     if (!(head > 0.0)) return root;
+
+    // det(s o s + z o z) as a sum of squares: the small eigenvalue keeps its digits where both points are on
+    // the boundary.
+    double ds = ss_lorentz_determinant(n, s), dz = ss_lorentz_determinant(n, z), inner = s[0] * z[0],
+           mixed = 0.0;
+    double cross = 0.0; // |s_1 x z_1|^2
+    for (int i = 1; i < n; i++) {
+        double part = s[0] * z[i] - z[0] * s[i];
+        inner -= s[i] * z[i];
+        mixed += part * part;
+        for (int j = 1; j < i; j++) cross += (s[j] * z[i] - s[i] * z[j]) * (s[j] * z[i] - s[i] * z[j]);
+    }
+    double determinant = ds * ds + dz * dz + 2.0 * (inner * inner + mixed + cross);
     root.large = sqrt(head + length);
-    root.small = fmin(sqrt(determinant_of_squares(n, s, z)) / root.large, root.large);
+    root.small = fmin(sqrt(determinant) / root.large, root.large);
     return root;
 }
 

@@ -23,9 +23,9 @@ struct ss_newton_bodies {
     int *group_start, *member; // per node: the bodies it touches
     int *entry;                // per node and pair of its bodies: the block in the pattern
     size_t *entry_start;
-    bool *is_contact; // per node: three rows between the same bodies, no body twice
-    double *inverse;  // of D, squares
-    double *velocity;
+    bool *is_contact;        // per node: three rows between the same bodies, no body twice
+    double *inverse;         // of D, squares
+    double *velocity, *part; // of bodies, of unknowns
 };
 
 /* ---- life ------------------------------------------------------------------------------------------- */
@@ -44,12 +44,13 @@ struct ss_newton_bodies *ss_newton_bodies_create(const ss_space *space, ss_run *
         .space = space,
         .inverse = ss_arena_take(arena, ss_newton_system_squares(space), sizeof(double), "Newton blocks"),
         .velocity = ss_arena_take(arena, WIDTH * (size_t)levers->bodies, sizeof(double), "velocities"),
+        .part = ss_arena_take(arena, (size_t)space->size, sizeof(double), "impulses"),
         .group_start = ss_arena_take(arena, nodes + 1, sizeof(int), "bodies of contacts"),
         .entry_start = ss_arena_take(arena, nodes + 1, sizeof(size_t), "bodies of contacts"),
         .member = ss_arena_take(arena, 2 * (size_t)space->size, sizeof(int), "bodies of contacts"),
         .is_contact = ss_arena_take(arena, nodes, sizeof(bool), "bodies of contacts")};
-    if (!bodies->inverse || !bodies->velocity || !bodies->group_start || !bodies->entry_start ||
-        !bodies->member || !bodies->is_contact)
+    if (!bodies->inverse || !bodies->velocity || !bodies->part || !bodies->group_start ||
+        !bodies->entry_start || !bodies->member || !bodies->is_contact)
         return NULL;
 
     // The bodies of every node.
@@ -64,7 +65,9 @@ struct ss_newton_bodies *ss_newton_bodies_create(const ss_space *space, ss_run *
                 if (body >= 0 && m == count) member[count++] = body;
             }
         }
-        bodies->is_contact[k] = ss_levers_are_contact(levers, node->first, node->size) && pair[0] != pair[1];
+        bodies->is_contact[k] = node->size == 3 && pair[0] != pair[1] &&
+                                memcmp(pair, levers->pair[node->first + 1], sizeof *levers->pair) == 0 &&
+                                memcmp(pair, levers->pair[node->first + 2], sizeof *levers->pair) == 0;
         bodies->group_start[k + 1] = total += count;
         bodies->entry_start[k + 1] = bodies->entry_start[k] + (size_t)(count * count);
     }
@@ -214,32 +217,29 @@ void ss_newton_bodies_solve(struct ss_newton_bodies *bodies, const ss_newton_sys
                             double *y)
 {
     const ss_space *space = bodies->space;
-    double(*v)[6] = (double(*)[6])bodies->velocity;
+    double(*v)[WIDTH] = (double(*)[WIDTH])bodies->velocity, *part = bodies->part;
+
+    // H' R D^-1 b of the active nodes
     memset(v, 0, (size_t)space->levers->bodies * sizeof *v);
+    memset(part, 0, (size_t)space->size * sizeof *part);
     for (int k = 0; k < space->node_count; k++) {
-        const ss_node *node = &space->nodes[k];
-        int n = node->size, first = node->first;
-        double plain[SS_NODE_MAX], impulse[SS_NODE_MAX];
+        int n = space->nodes[k].size, first = space->nodes[k].first;
+        double plain[SS_NODE_MAX], *to = system->uses_right ? plain : part + first;
         if (!system->active[k]) continue;
-        ss_newton_multiply(n, n, 1, bodies->inverse + system->square[k], b + first, plain);
-        if (system->uses_right) ss_newton_multiply(n, n, 1, system->R + system->square[k], plain, impulse);
-        const double *push = system->uses_right ? impulse : plain;
-        if (bodies->is_contact[k])
-            ss_levers_push_contact(space->levers, first, push, v);
-        else
-            for (int i = 0; i < n; i++) ss_levers_push_row(space->levers, first + i, push[i], v);
+        ss_newton_multiply(n, n, 1, bodies->inverse + system->square[k], b + first, to);
+        if (system->uses_right)
+            ss_newton_multiply(n, n, 1, system->R + system->square[k], plain, part + first);
     }
+    ss_levers_push(space->levers, part, v);
     ss_front_lu_solve(bodies->fronts, bodies->velocity, bodies->velocity);
+
+    // y = D^-1 (b - B H dv)
+    ss_levers_pull(space->levers, v, part);
     for (int k = 0; k < space->node_count; k++) {
-        const ss_node *node = &space->nodes[k];
-        int n = node->size, first = node->first;
-        double speed[SS_NODE_MAX], change[SS_NODE_MAX];
+        int n = space->nodes[k].size, first = space->nodes[k].first;
+        double change[SS_NODE_MAX];
         if (!system->active[k]) continue;
-        if (bodies->is_contact[k])
-            ss_levers_pull_contact(space->levers, first, v, speed);
-        else
-            for (int i = 0; i < n; i++) speed[i] = ss_levers_pull_row(space->levers, first + i, v);
-        ss_newton_multiply(n, n, 1, system->B + system->square[k], speed, change);
+        ss_newton_multiply(n, n, 1, system->B + system->square[k], part + first, change);
         for (int i = 0; i < n; i++) change[i] = b[first + i] - change[i];
         ss_newton_multiply(n, n, 1, bodies->inverse + system->square[k], change, y + first);
     }

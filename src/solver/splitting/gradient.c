@@ -52,7 +52,7 @@ double ss_gradient_slope(const ss_space *space, int count, ss_run *run, double *
     double slope = 1.0;
     for (int i = 0; i < n; i++) y[i] = i % 2 ? -1.0 : 1.0 + 0.5 * (i % 3);
     for (int pass = 0; pass < count && !ss_run_late(run); pass++) {
-        ss_space_apply_groups(space, y, image);
+        ss_space_apply(space, y, image);
         double before = ss_dot(n, y, y), after = ss_dot(n, image, image);
         if (!(after > 0.0) || !isfinite(after)) break;
         slope = sqrt(after / before);

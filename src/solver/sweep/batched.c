@@ -7,7 +7,7 @@
 
 #include "base/memory.h"
 #include "problem/laws.h"
-#include "solver/sweep/conjugate.h"
+#include "linalg/conjugate.h"
 
 /* ---- acceleration ----------------------------------------------------------------------------------- */
 

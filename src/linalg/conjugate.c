@@ -1,4 +1,4 @@
-#include "solver/sweep/conjugate.h"
+#include "linalg/conjugate.h"
 
 #include <string.h>
 

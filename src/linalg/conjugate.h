@@ -1,4 +1,4 @@
-/* solver/sweep/conjugate.h - nonlinear conjugate gradients around sweeps, with the change of a sweep in the
+/* linalg/conjugate.h - nonlinear conjugate gradients around sweeps, with the change of a sweep in the
  * place of the gradient (Silcowitz-Hansen, Niebe, Erleben 2010):
  *
  *     r1 = sweep(r),  g = r1 - r,  beta = |g|^2 / |g_before|^2,  r <- r1 + beta p,  p <- beta p + g
@@ -8,8 +8,8 @@
  * they go on belonging together. With single precision a double of a part stands for two floats, which
  * `overlap` and `extrapolate` know.
  */
-#ifndef SS_SOLVER_SWEEP_CONJUGATE_H
-#define SS_SOLVER_SWEEP_CONJUGATE_H
+#ifndef SS_LINALG_CONJUGATE_H
+#define SS_LINALG_CONJUGATE_H
 
 #include <stickslip/base.h>
 
