@@ -310,6 +310,11 @@ static double climb_rung(interior *inner, ladder *up, double share)
     ss_newton_note(newton, inner->r, inner->u);
     go_inside(inner, &inside);
     if (!newton->stopped && newton->best_error > ENOUGH) walk_from_best(inner, steps);
+
+    // A ray with less friction is one of the problem itself, whose cones are larger: the driver has confirmed
+    // it there. But under Coulomb's law it proves nothing (core/ray.c), and where impulses run away with less
+    // friction there may be a solution with all of it.
+    if (share < 1.0) newton->has_ray = false;
     return newton->best_error;
 }
 
