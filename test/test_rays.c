@@ -165,6 +165,54 @@ TEST(under_the_convex_law_a_wedge_is_a_proof)
     ss_problem_destroy(wedged);
 }
 
+/* ---- wedged by less friction than there is --------------------------------------------------------- */
+
+enum { CROWD = 10, DOFS = 12 }; // contacts, degrees of freedom, at most
+
+/* Contacts of a body with too few degrees of freedom to obey them all, in random directions and with large
+ * friction, and the loads of a known solution. */
+static ss_problem *crowded_body(uint64_t seed)
+{
+    ss_random random = ss_random_start(seed, 0);
+    int dimension = 2 + ss_random_below(&random, 2), contacts = 2 + ss_random_below(&random, CROWD - 1),
+        n = dimension * contacts, dofs = 1 + ss_random_below(&random, n > DOFS ? DOFS : n);
+    double J[3 * CROWD * DOFS], mu[CROWD], r[3 * CROWD], b[3 * CROWD], v[DOFS] = {0};
+    for (int i = 0; i < n * dofs; i++) J[i] = ss_random_normal(&random);
+    for (int c = 0; c < contacts; c++) {
+        ss_planted_mode mode;
+        mu[c] = exp(ss_random_between(&random, -1.5, 2.5));
+        mode = (ss_planted_mode)ss_random_below(&random, SS_PLANTED_MODES);
+        known_contact(&random, mode, dimension, mu[c], 0.0, b + c * dimension, r + c * dimension);
+    }
+    for (int i = 0; i < n; i++)
+        for (int k = 0; k < dofs; k++) v[k] += J[i * dofs + k] * r[i];
+    for (int i = 0; i < n; i++)
+        for (int k = 0; k < dofs; k++) b[i] -= J[i * dofs + k] * v[k];
+    ss_problem *problem = problem_of(n, dofs, J, b, contacts);
+    set_contacts(problem, SS_LAW_CONE, dimension, 0.0);
+    for (int c = 0; c < contacts; c++) problem->blocks[c].mu = mu[c];
+    return problem;
+}
+
+/* interior-point tries less friction first where it fails with all of it. On these problems impulses run away
+ * there, which says nothing about the problem itself. Which way the steps take depends on rounding: half of
+ * the twelve will do, none was solved when such a ray ended the run. */
+TEST(what_is_wedged_with_less_friction_may_move_with_all_of_it)
+{
+    static const uint64_t seeds[] = {604,   1833,  5961,  6521,  8490,  10010,
+                                     10479, 11521, 12519, 12853, 13133, 14827};
+    int solved = 0, count = (int)(sizeof seeds / sizeof *seeds);
+    for (int k = 0; k < count; k++) {
+        double x[3 * CROWD];
+        ss_problem *problem = crowded_body(seeds[k]);
+        ss_solve_result result = solve("interior-point", problem, x);
+        solved += result.gauge[SS_GAUGE_RELATIVE_ENERGY] < 1e-8;
+        ss_solve_result_free(&result);
+        ss_problem_destroy(problem);
+    }
+    if (2 * solved < count) KIT_FAIL("%d of %d solved", solved, count);
+}
+
 /* ---- far, but there ------------------------------------------------------------------------------- */
 
 /* A table with four feet slides on a plane: each foot (+-1, +-1) has a normal and two tangents, 6 dofs. The

@@ -1,19 +1,25 @@
 /* Alternating direction method of multipliers: a linear system of all bodies and the laws of the contacts one
- * by one, in turn. The problem is split in two, W x + q = -lambda and the laws between z and lambda, and held
- * together by x = z:
+ * by one, in turn. The problem, w = A x + b and a law for every row and contact (pgs.c), is scaled to pure
+ * numbers and a diagonal of about 1 (core/space.h), u = W r + q. Impulses r have two copies, x and z, and the
+ * problem is split in two, W x + q = -lambda and the laws between z and lambda, held together by x = z:
  *
  *     x = z + d,  (W + S) d = -(W z + q + lambda)            a linear system, always with the same matrix
  *     y = z + d + lambda / S,  z <- p(y),  lambda <- S (y - z)                contact by contact
  *
- * S > 0 is diagonal: rho, but tiny in rows that know no inequality. p is the law of a contact that has
- * nothing but S to push against (newton/maps.h): for boxes and the convex law a projection, for Coulomb's law
- * the normal part on [0, inf), then the tangents on the disc that it allows. z always obeys the bounds,
- * -lambda is its velocity by the laws, and what is left to do is |W z + q + lambda|, which is also a bound
- * for the natural map. The system is solved for the change d, so that rounding, amplified by a small S, goes
- * with the error and not with z. Its factors, in the velocities of the bodies (splitting/shifted_system.h),
- * are used again and again: an iteration is two products and a solve. rho is adapted to let both halves of
- * the error fall together. Everything is a function of y, which Anderson's mixing extrapolates
- * (linalg/anderson.h).
+ * S > 0 is diagonal: rho, a multiple of the unit diagonal, but tiny in rows without an inequality. p(y)
+ * solves each contact alone with W replaced by S (newton/maps.h): for boxes and the convex law a projection,
+ * for Coulomb's law the normal part on [0, inf), then the tangents on the disc that it allows. z always obeys
+ * the bounds, -lambda is its velocity by the laws, and what is left to do is |W z + q + lambda|, which is
+ * also a bound for the natural map. The system is solved for the change d, so that rounding, amplified by a
+ * small S, goes with the error and not with z. Its factors, in the velocities of the bodies
+ * (splitting/shifted_system.h), are used again and again: an iteration is two products and a solve. rho is
+ * adapted to let both halves of the error fall together:
+ *
+ *     rho <- rho sqrt(|x - z| / |S (z - z_before)| * sqrt(|lambda| / |z|))
+ *
+ * z and lambda, and so the next y, are functions of y, which Anderson's mixing extrapolates
+ * (linalg/anderson.h). Only bounds that follow a row of another node depend on more: p takes the partner from
+ * the newest z, which at a fixed point is the same.
  *
  * Impulses reach across the whole structure in one iteration; that is what tall stacks need, where sweeps
  * pass the weight down one course at a time. For boxes and the convex law this is a proximal method with a
@@ -54,7 +60,7 @@ static const ss_option options_table[] = {
 
 /* ---- the start -------------------------------------------------------------------------------------- */
 
-/* z = p(y) */
+/* z = p(y); the bounds that follow a row of another node follow s->z, the newest there is. */
 static void project(const ss_splitting *s, const double *y, double *z)
 {
     for (int k = 0; k < s->space->node_count; k++) {
@@ -65,8 +71,8 @@ static void project(const ss_splitting *s, const double *y, double *z)
     }
 }
 
-/* What z still lacks. */
-static void look(ss_splitting *s)
+/* u, the gap -(W z + q + lambda) and its length. */
+static void update_residual(ss_splitting *s)
 {
     double sum = 0.0;
     ss_space_velocity(s->space, s->z, s->u);
@@ -96,7 +102,7 @@ bool ss_splitting_create(const ss_space *space, const ss_splitting_options *set,
     s->is_free = ss_arena_take(arena, n, sizeof *s->is_free, "free rows");
     if (!s->is_free ||
         !ss_arena_take_vectors(arena, n, "splitting",
-                               (double **[]){&s->shift, &s->z, &s->lambda, &s->u, &s->gap, &s->step, &s->y,
+                               (double **[]){&s->shift, &s->z, &s->lambda, &s->u, &s->gap, &s->d, &s->y,
                                              &s->image, &s->trial, NULL}) ||
         !ss_safeguarded_anderson_create(space->size, set->mixing, arena, &s->mixing))
         return false;
@@ -108,7 +114,8 @@ bool ss_splitting_create(const ss_space *space, const ss_splitting_options *set,
             s->is_free[i] = isinf(space->lower[i]) && isinf(space->upper[i]) && space->partner[i] < 0;
     }
 
-    // At a solution u = -lambda, and anywhere lambda = z - u - p(z - u) is of the right kind.
+    // At a solution u = -lambda, and anywhere lambda = z - u - p(z - u) is one that the laws allow; then the
+    // gap -(u + lambda) is p(z - u) - z, so that the error starts as the natural map itself.
     memcpy(s->z, r, n * sizeof *r);
     project(s, s->z, s->z);
     ss_space_velocity(s->space, s->z, s->u);
@@ -116,7 +123,7 @@ bool ss_splitting_create(const ss_space *space, const ss_splitting_options *set,
     project(s, s->y, s->trial);
     for (size_t i = 0; i < n; i++) s->lambda[i] = s->is_free[i] ? 0.0 : s->y[i] - s->trial[i];
     forget(s);
-    look(s);
+    update_residual(s);
     return true;
 }
 
@@ -131,7 +138,8 @@ void ss_splitting_free(ss_splitting *s)
 static bool factor(ss_splitting *s)
 {
     static const double free_shift = 1e-6; // the smaller the better, but for rounding
-    // s per group until the first front of the first matrix, measured on pyramids of cubes: not begun in vain
+    // seconds per group until the first front of the first matrix, measured on pyramids of cubes: a matrix
+    // that misses the deadline is not begun
     static const double per_group = 8e-7;
     s->is_late =
         !s->shifted &&
@@ -159,12 +167,13 @@ static bool adapt(ss_splitting *s)
     s->since = 0;
     project(s, s->image, s->trial);
 
-    // By how much rho should change: x - z and S (z - z_before) of a plain step, in between relative to the
-    // sizes of z and lambda and not relative at all.
+    // By how much rho should change: by the root of |x - z| / |S (z - z_before)| of a plain step, both taken
+    // as they are, or relative to |z| and |lambda|: the inner root is the geometric mean of these two rules.
+    // (The sums are squares.)
     double primal = 0.0, dual = 0.0, size = 0.0, load = 0.0;
     for (int i = 0; i < s->space->size; i++) {
         if (s->is_free[i]) continue;
-        double apart = s->z[i] + s->step[i] - s->trial[i], moved = s->rho * (s->trial[i] - s->z[i]);
+        double apart = s->z[i] + s->d[i] - s->trial[i], moved = s->rho * (s->trial[i] - s->z[i]);
         double lambda = s->rho * (s->image[i] - s->trial[i]);
         primal += apart * apart;
         dual += moved * moved;
@@ -199,10 +208,10 @@ bool ss_splitting_step(ss_splitting *s)
 
     // All bodies: d, and with it the image of y.
     if (!s->is_factored && !factor(s)) return false;
-    ss_shifted_system_solve(s->shifted, s->gap, s->step);
+    ss_shifted_system_solve(s->shifted, s->gap, s->d);
     for (int i = 0; i < n; i++) {
         double stride = s->is_free[i] ? 1.0 : s->set.relaxation;
-        s->image[i] = s->z[i] + stride * s->step[i] + s->lambda[i] / s->shift[i];
+        s->image[i] = s->z[i] + stride * s->d[i] + s->lambda[i] / s->shift[i];
     }
 
     // Contact by contact: the laws, unless the plain step was made already for another rho.
@@ -213,13 +222,13 @@ bool ss_splitting_step(ss_splitting *s)
         project(s, s->y, s->z);
         for (int i = 0; i < n; i++) s->lambda[i] = s->shift[i] * (s->y[i] - s->z[i]);
     }
-    look(s);
+    update_residual(s);
     return true;
 }
 
 static ss_status solve(const ss_problem *problem, const void *options, ss_run *run, double *x)
 {
-    enum { STUCK = 5000, LOOK = 25 };
+    enum { STUCK = 5000, RAY_EVERY = 25 };
     static const double hardly = 0.5;
     size_t bytes = (size_t)problem->size * sizeof *x;
     ss_space *space = ss_space_create(problem, run->arena);
@@ -232,20 +241,24 @@ static ss_status solve(const ss_problem *problem, const void *options, ss_run *r
     bool good = ss_splitting_create(space, options, start, run->arena, &s), is_ray = false;
     s.deadline = ss_run_deadline(run);
 
-    double looked = INFINITY; // the error when it was looked at last
+    double error_before = INFINITY; // at the last of these steps
     for (int step = 1, rays = 0; good && !is_ray && ss_progress_report(&progress, s.z, s.error, STUCK);
          step++) {
-        // Where there is no solution the steps become all the same, and a ray: worth a look now and then,
-        // when the error does not fall.
-        bool looks = step % LOOK == 0 && s.error > hardly * looked && s.has_y;
-        if (step % LOOK == 0) looked = s.error;
-        if (looks) memcpy(before, s.y, bytes);
+        // Where there is no solution the steps become all the same, and a ray: tested now and then, when the
+        // error does not fall.
+        bool tests_ray = step % RAY_EVERY == 0 && s.error > hardly * error_before && s.has_y;
+        if (step % RAY_EVERY == 0) error_before = s.error;
+        if (tests_ray) memcpy(before, s.y, bytes);
 
+        // A step that changed rho has left y as it was, and shows nothing.
         good = ss_splitting_step(&s);
-        if (!good || !looks || !s.has_y) continue;
+        if (!good || !tests_ray || !s.is_factored) continue;
         rays = ss_progress_drifts(&progress, before, s.y) ? rays + 1 : 0;
         is_ray = rays > 1; // Coulomb's law may find a way out of the first
     }
+
+    // The status is that of the last report or, if the last test found one, SS_RAY; a failed step has none.
+    // Where it failed because the time was up, the driver makes "time limit" of SS_FAILED (ss_run_outcome).
     if (!good && s.is_late) ss_run_give_up(run);
     ss_splitting_free(&s);
     if (!good) progress.status = SS_FAILED;

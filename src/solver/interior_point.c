@@ -1,12 +1,21 @@
-/* Primal-dual interior point method for boxes and friction cones:
+/* Primal-dual interior point method for boxes and friction cones. The problem, w = A x + b and a law for
+ * every row and contact (pgs.c), is scaled to pure numbers and a diagonal of about 1 (core/space.h), where
+ * it is u = W r + q:
  *
  *     u = W r + q,   u = N(z),   s = T r,   s o z = m e        s, z inside their Lorentz cones, m -> 0
  *
- * where N(z) is the velocity that the duals z stand for (newton/interior_cones.h). Newton's method on these
- * equations with Mehrotra's predictor and corrector, in Nesterov-Todd's scaling: with y = G^-1 ds and h from
- * complementarity,
+ * T r = (mu r_N, r_T) for the disc of a contact; a bound is a cone of one number, the distance of r to it.
+ * N(z) is the velocity that the duals z stand for, o the Jordan product, e its unit (linalg/lorentz.h,
+ * newton/interior_cones.h). Newton's method on these equations with Mehrotra's predictor and corrector, in
+ * Nesterov-Todd's scaling, the symmetric G with G z = G^-1 s = lambda: with y = G^-1 ds,
  *
  *     (1 + G N'^-1 (W + alpha) T^-1 G) y = h - G N'^-1 (u - N(z))
+ *
+ * for a cone that has its unknowns to itself (newton/interior_cones.h has the form for several on one).
+ * h = lambda^-1 o (m' e - lambda o lambda - (G^-1 ds) o (G dz)), with the m' to aim at and, in the corrector,
+ * ds and dz of the predictor, is what complementarity asks of y + G dz; alpha is the option regularization.
+ * Bounds |x_i| <= mu |x_partner| are not accepted as rows of their own: where the partner may have either
+ * sign, this set is not a convex cone.
  *
  * De Saxce's term is inside N' and not lagged, which makes the matrix unsymmetric and the method work for
  * sliding piles. There the matrix can become singular away from the solution, one contact leaps to and fro
@@ -20,10 +29,22 @@
  * An interior point is never quite on the boundary: as soon as the error is small, proximal Newton steps on
  * the natural map (newton/newton.h) try to end it, and are given up when they do not converge at once.
  *
- * Coulomb's law is not monotone, and the path inside may lead nowhere. Then, one after the other: inside
- * again from the best point, centred once more, in turn with Newton steps from there; strides
- * (newton/newton.h) where the error is small; and a ladder: the problem with half of the friction, then
- * with more and more of it, each from the solution of the last.
+ * Coulomb's law is not monotone, and the path inside may lead nowhere. What is tried then, from the best
+ * point so far, except for the ladder:
+ *
+ *     solve            go_inside, from the middle of the cones; polish where the error is small
+ *       persist        only under Coulomb's law:
+ *         take_turns   inside again, centred once more, in turn with Newton steps; strides once
+ *         100 Newton steps
+ *         climb        a ladder: the problem with half of the friction, then with more and more of it, each
+ *                      from the solution of the last; then turns, 500 Newton steps; again from 0.3
+ *       Newton steps on the natural map, as many as the run allows
+ *       Newton steps on the map of Fischer and Burmeister, likewise
+ *
+ * Strides are the steps of the proximal point method, each a problem u = W r + q + alpha (r - centre) solved
+ * by a few Newton steps (ss_newton_proximal). go_inside, polish, walk_from_best and take_turns return true
+ * when the run is over: the driver said stop (its rule holds, or a limit is reached), a ray was found, or
+ * only rounding is left. After false the next one is tried.
  *
  * References: Mehrotra, On the implementation of a primal-dual interior point method (1992); Nesterov, Todd
  * (1998); Acary, Armand, Nguyen, Shpakovych, Second-order cone programming for frictional contact mechanics
@@ -38,7 +59,9 @@
 #include "solver/newton/interior_cones.h"
 #include "solver/newton/newton.h"
 
-static const double small = 1e-5; // an error at which the laws are decided, and digits count
+/* Errors are those of ss_newton_note: |natural map| relative to that of P(0). Below this one it is usually
+ * decided which contacts stick, slide and open, and digits count. */
+static const double decided = 1e-5;
 
 typedef struct interior_options {
     int factorizations;
@@ -60,13 +83,14 @@ typedef struct interior {
     ss_interior_cones cones;
     double *r, *u, *rest, *rhs;
     double *polished, *polished_u;
-    double scale;     // |q| / sqrt(n)
+    double scale;     // |q| / sqrt(n), or 1: what one velocity or impulse is like
     bool is_monotone; // no contact under Coulomb's law
     double regularization;
 } interior;
 
 /* ---- one step in the interior ----------------------------------------------------------------------- */
 
+/* dr, du and those of the cones, by the factors at hand. False when the system cannot be solved. */
 static bool direction(interior *inner, ss_centring centring)
 {
     ss_newton *newton = &inner->newton;
@@ -82,8 +106,9 @@ static double boundary_share(const interior *inner, double m)
     return fmin(fmax(1.0 - m / (inner->scale * inner->scale), 0.9), 0.98);
 }
 
-/* The part of the longest step that keeps to the neighbourhood of the central path. Off the centre is where
- * De Saxce's term does harm. */
+/* The part of the longest step that keeps to the neighbourhood of the central path: there the smaller
+ * eigenvalue of lambda o lambda of every cone is at least a share, `off_centre`, of the mean of s . z. Off
+ * the centre is where De Saxce's term does harm. */
 static double centred_length(const interior *inner, double m)
 {
     static const double too_short = 1e-8;
@@ -104,7 +129,7 @@ static double step_length(interior *inner)
     double m = ss_interior_cones_mean(cones, 0.0);
 
     // The predictor, towards the boundary: how far it gets decides how much to centre.
-    if (!direction(inner, (ss_centring){0.0, 0.0})) return 0.0;
+    if (!direction(inner, (ss_centring){.target = 0.0, .cross = 0.0})) return 0.0;
     double affine = fmin(1.0, ss_interior_cones_longest(cones));
     double sigma = pow(fmax(ss_interior_cones_mean(cones, affine), 0.0) / m, 3.0);
     sigma = fmin(fmax(sigma, 1e-4), 1.0);
@@ -113,17 +138,17 @@ static double step_length(interior *inner)
     if (ss_newton_is_late(&inner->newton)) return 0.0;
 
     // The corrector and, when that gets nowhere, a third direction towards the centre.
-    if (!direction(inner, (ss_centring){sigma * m, is_short ? 0.0 : 1.0})) return 0.0;
+    if (!direction(inner, (ss_centring){.target = sigma * m, .cross = is_short ? 0.0 : 1.0})) return 0.0;
     double longest = ss_interior_cones_longest(cones);
     bool to_centre = 0.98 * longest < fmin(0.3, 0.5 * affine);
-    if (to_centre && !direction(inner, (ss_centring){fmax(sigma, 0.5) * m, 0.0})) return 0.0;
+    if (to_centre && !direction(inner, (ss_centring){.target = fmax(sigma, 0.5) * m})) return 0.0;
     if (to_centre && inner->is_monotone)
         return fmin(1.0, boundary_share(inner, m) * ss_interior_cones_longest(cones));
 
     // Where Coulomb's law is not monotone the path may turn: then one back, to where m is larger.
     double t = centred_length(inner, m);
     if (inner->is_monotone || t >= short_step) return t;
-    return direction(inner, (ss_centring){back * m, 0.0}) ? centred_length(inner, m) : 0.0;
+    return direction(inner, (ss_centring){.target = back * m}) ? centred_length(inner, m) : 0.0;
 }
 
 /* Slacks, what is missing in the velocities, the matrix, the direction, the step. Returns its length, 0 when
@@ -146,7 +171,7 @@ static double advance(interior *inner)
 
 /* ---- the way inside --------------------------------------------------------------------------------- */
 
-/* Newton steps from a copy of the point at hand. True when that was the end. */
+/* Newton steps from a copy of the point at hand. True when the run is over. */
 static bool polish(interior *inner, double error)
 {
     size_t bytes = (size_t)inner->newton.space->size * sizeof *inner->r;
@@ -163,19 +188,21 @@ typedef struct inside_plan {
     double enough;      // an error that will do
 } inside_plan;
 
-/* True when the run has stopped or the solution is there; false when the interior leads nowhere, or far
- * enough. */
+/* True when the run is over; false when the steps have become short or idle, the factorisations are spent, or
+ * the error is small enough for the plan. */
 static bool go_inside(interior *inner, const inside_plan *plan)
 {
-    static const double too_short = 1e-8, rough = 1e-5;
+    static const double too_short = 1e-8;
+    static const double coarse = 1e-5; // residual of the linear systems that will do far from a solution
     enum { SHORT_STEPS = 20, SHORT_STEPS_MONOTONE = 8, PATIENCE = 4 };
+    int allowed = inner->is_monotone ? SHORT_STEPS_MONOTONE : SHORT_STEPS;
     ss_newton *newton = &inner->newton;
     double aim = fmin(1e-3, 0.1 * newton->best_error); // the error at which to polish next
-    int shorts = inner->is_monotone ? SHORT_STEPS - SHORT_STEPS_MONOTONE : 0, idle = 0,
-        limit = newton->system.factorizations + plan->factorizations;
+    int short_steps = 0, idle = 0, limit = newton->system.factorizations + plan->factorizations;
 
-    // From the middle of the cones; or from the best point, so far inside that what is missing in the
-    // velocities can be made up on the way.
+    // From the middle of the cones, ten times a typical impulse from the boundary. Or from the best point, so
+    // far inside that what is missing in the velocities can be made up on the way: m = s o z is then this
+    // impulse times the missing velocity.
     inner->cones.share = 1.0;
     if (plan->resume) {
         double size = 10.0 * inner->scale, missing = inner->scale * newton->best_error;
@@ -189,7 +216,7 @@ static bool go_inside(interior *inner, const inside_plan *plan)
 
     while (newton->system.factorizations < limit) {
         double best = newton->best_error;
-        newton->system.fine = best > small ? rough : SS_NEWTON_FINE;
+        newton->system.fine = best > decided ? coarse : SS_NEWTON_FINE;
         double t = advance(inner);
         newton->system.fine = SS_NEWTON_FINE;
         if (!(t > 0.0)) return ss_newton_is_late(newton);
@@ -212,10 +239,10 @@ static bool go_inside(interior *inner, const inside_plan *plan)
             *share = fmin(1.0, *share + 0.2);
 
         // Redundant contacts under Coulomb's law with gaps that do not fit each other: the impulses have far
-        // to go along directions that W does not see. Strides do that better (newton/newton.h).
+        // to go along directions that W does not see. Strides do that better.
         idle = newton->best_error < 0.9 * best ? 0 : idle + 1;
-        bool is_idle = !inner->is_monotone && newton->best_error < small && idle >= PATIENCE;
-        if (is_idle || t < too_short || (t < 0.2 && ++shorts >= SHORT_STEPS)) return false;
+        bool is_idle = !inner->is_monotone && newton->best_error < decided && idle >= PATIENCE;
+        if (is_idle || t < too_short || (t < 0.2 && ++short_steps >= allowed)) return false;
     }
     return false;
 }
@@ -234,8 +261,8 @@ static void go_to(interior *inner, const double *r)
     ss_space_velocity(inner->newton.space, inner->r, inner->u);
 }
 
-/* Newton steps from the best point so far, which is zero before the first, as the plan says; it does without
- * its first three numbers. True when that was the end. */
+/* Newton steps from the best point so far, which is zero before the first, as the plan says; alpha and how
+ * it shrinks are chosen here. True when the run is over. */
 static bool walk_from_best(interior *inner, ss_newton_plan plan)
 {
     plan.alpha = fmin(fmax(inner->newton.best_error, 1e-4), 0.1);
@@ -246,7 +273,7 @@ static bool walk_from_best(interior *inner, ss_newton_plan plan)
 }
 
 /* Once more inside from the best point, centred again, then after some Newton steps, twice; once by strides,
- * as soon as the error is small. True at the end. */
+ * as soon as the error is small. True when the run is over. */
 static bool take_turns(interior *inner)
 {
     enum { TURNS = 4, STEPS = 25, IDLE = 8 };
@@ -256,7 +283,7 @@ static bool take_turns(interior *inner)
     double resumed = INFINITY;
     bool has_strode = false;
     for (int k = 0; k < TURNS && isfinite(newton->best_error); k++) {
-        if (newton->best_error < small && !has_strode) {
+        if (newton->best_error < decided && !has_strode) {
             ss_proximal_plan strides = {.alpha = fmin(fmax(10.0 * newton->best_error, 1e-8), 1e-4),
                                         .largest = 1.0,
                                         .patience = 100,
@@ -284,7 +311,8 @@ typedef struct ladder {
     double best_error;
 } ladder;
 
-/* With less friction the problem is closer to a monotone one. */
+/* With less friction the problem is closer to a monotone one. Only the method sees it: the driver measures
+ * every point it is shown on the problem itself, so that a run that stops on a rung has stopped rightly. */
 static void set_friction(interior *inner, const ladder *up, double share)
 {
     ss_space *space = inner->newton.space;
@@ -310,12 +338,17 @@ static double climb_rung(interior *inner, ladder *up, double share)
     ss_newton_note(newton, inner->r, inner->u);
     go_inside(inner, &inside);
     if (!newton->stopped && newton->best_error > ENOUGH) walk_from_best(inner, steps);
+
+    // A ray with less friction is one of the problem itself, whose cones are larger: the driver has confirmed
+    // it there. But under Coulomb's law it proves nothing (core/ray.c), and where impulses run away with less
+    // friction there may be a solution with all of it.
+    if (share < 1.0) newton->has_ray = false;
     return newton->best_error;
 }
 
 /* A part of the friction first, from inside; then more and more of it. Steps are halved where that fails;
  * where they are small it goes on all the same: there the solutions leap. The best point is that of the last
- * rung then, with all of the friction; false when the run has stopped before. */
+ * rung then, with all of the friction; false when the run has stopped before, or that rung had a ray. */
 static bool climb(interior *inner, ladder *up, double share)
 {
     static const double least = 0.02, solved = 1e-4;

@@ -1,15 +1,31 @@
-/* Projected Gauss-Seidel, as in the engines: row after row,
+/* Projected Gauss-Seidel, as in the engines. Find impulses x and velocities w = A x + b with
+ *
+ *     rows        l_i <= x_i <= u_i;    w_i >= 0 where x_i = l_i,  w_i <= 0 where x_i = u_i,  else w_i = 0
+ *     contacts    x_N >= 0, w_N >= 0, x_N w_N = 0;    |x_T| <= mu x_N,  w_T = 0 unless |x_T| = mu x_N: then
+ *                 w_T points against x_T (Coulomb's law); rolling rows like tangents, with their own mu
+ *
+ * Free rows have no bounds, coupled rows those of a partner as well, +-mu |x_partner|. Under the convex law a
+ * contact's x and w lie in a cone and its dual. The method takes row after row:
  *
  *     x_i <- P(x_i - omega w_i / a_ii),  w = A x + b with the newest x
  *
- * A contact is its normal row, then its tangents together on the disc |x_T| <= mu x_N with the newest x_N
- * (step 1/lambda_max(A_TT): the same for both, or the slip direction would be wrong), then its rolling rows
- * likewise (core/law.h). A cone under the convex law is projected on at once.
+ * A block of the problem is a run of unknowns under one law. A cell is what one visit moves: a contact as a
+ * whole, of any other block one row. The parts of a contact are its normal row, its tangents and its rolling
+ * rows, visited in this order: the normal row, then the tangents together on the disc |x_T| <= mu x_N with
+ * the newest x_N (step 1/lambda_max(A_TT): the same for both, or the slip direction would be wrong), then the
+ * rolling rows likewise (core/law.h). A cone under the convex law is projected on at once.
  *
- * Converges for bounds and symmetric positive semidefinite A, 0 < omega < 2; with Coulomb's law as a rule.
- * Slow on stacks, chains and large mass ratios. `psor` is the same with omega = 1.3: more than 1 helps where
- * the solution creeps in from one side (a few long chains); on piles of contacts it mostly costs. Less than 1
- * calms sweeps that overshoot, as with unsymmetric A.
+ * The driver ends the run when the gauge of the stop rule (`relative_energy<1e-8` unless set), measured on
+ * A x + b from scratch, is below its value. That may cost more than a sweep, so it is done only when the
+ * energy that the last sweep changed, sum of a_ii dx_i^2 / 2, suggests that the rule may hold, and whenever
+ * the number of sweeps has doubled (ss_run_due). A sweep that changes nothing has converged. If the change
+ * has not reached a new minimum for 500 sweeps, `auto` tries another order; after 5000 in the last order the
+ * run has stalled (sweep/sweep.h, core/watch.h).
+ *
+ * Converges for bounds and symmetric positive semidefinite A, 0 < omega < 2; with Coulomb's law usually,
+ * without a proof. Slow on stacks, chains and large mass ratios. `psor` is the same with omega = 1.3: more
+ * than 1 helps where the solution creeps in from one side (a few long chains); on piles of contacts it mostly
+ * costs. Less than 1 calms sweeps that overshoot, as with unsymmetric A.
  *
  * References: Cryer, The solution of a quadratic programming problem using systematic overrelaxation (1971);
  * Cottle, Pang, Stone, The Linear Complementarity Problem (1992), section 5.2; Jourdan, Alart, Jean, A
@@ -31,9 +47,13 @@ typedef struct pgs_options {
 static const ss_option pgs_table[] = {OMEGA_OPTION("1"), SS_BATCHED_ORDER_OPTION(pgs_options, sweep), {0}};
 static const ss_option psor_table[] = {OMEGA_OPTION("1.3"), SS_BATCHED_ORDER_OPTION(pgs_options, sweep), {0}};
 
+/* Also the sweep of `morales`. a_ii > 0 in every row: other problems are not applicable to solvers with the
+ * trait SS_NEEDS_DIAGONAL (core/registry.c). Only tangents and rolling rows without friction may have
+ * a_ii = 0; they stay 0. */
 ss_sweep *ss_projected_sweep(const ss_problem *problem, const double *omega, uint64_t seed, ss_arena *arena)
 {
-    ss_sweep *sweep = ss_sweep_create(problem, 0, seed, arena);
+    static const bool sequential = true; // a part sees what the parts before it did, as rows of a sweep do
+    ss_sweep *sweep = ss_sweep_create(problem, SS_ROWS_AND_CONES, seed, arena);
     bool good = sweep != NULL;
     for (int c = 0; good && c < sweep->A.cell_count; c++) {
         ss_cell *cell = &sweep->A.cells[c];
@@ -43,15 +63,15 @@ ss_sweep *ss_projected_sweep(const ss_problem *problem, const double *omega, uin
             continue;
         }
 
-        // 1/a of the parts; under the convex law, where all move at once, less by how much they act on each
-        // other
+        // Step 1/a of each part; under the convex law, where all parts move at once, 1/(c a), c >= 1 being
+        // how much they act on each other.
         double stiffness[SS_PARTS], step[SS_PARTS], coupling = 1.0;
         ss_cone_stiffness(cell->size, cell->own, stiffness);
         if (block->law == SS_LAW_CONVEX)
             good = ss_cone_coupling(cell->size, cell->own, stiffness, arena, &coupling);
         for (int part = 0; part < SS_PARTS; part++)
             step[part] = stiffness[part] > 0.0 ? 1.0 / (coupling * stiffness[part]) : 0.0;
-        good = good && ss_cone_step_set(problem, cell, step, true, omega, arena);
+        good = good && ss_cone_step_set(problem, cell, step, sequential, omega, arena);
     }
     return good ? sweep : NULL;
 }
@@ -63,10 +83,15 @@ static ss_status solve(const ss_problem *problem, const void *options, ss_run *r
     double omega = set->omega, change;
     ss_status status;
 
-    // Many contacts on bodies: the same sweep, four contacts at a time.
+    // Many contacts on bodies: the same steps on four contacts at a time, in another order of the contacts:
+    // the iterates differ, the fixed points are the same. It declines (sweep/batched.c) orders other than
+    // auto and batched, problems without bodies, with fewer than 16 contacts, more other cells than contacts,
+    // too few contacts without a common body, or cones other than Coulomb's of three rows. Under auto it also
+    // returns after 500 sweeps without progress, and the other orders continue from its x.
     if (ss_sweep_batched(problem, order, SS_BATCH_PROJECTED, omega, run, x, &status)) return status;
 
     // One by one. A pass visits every cell: its load w, the step x <- P(x - omega w / a), what that moves.
+    // `change` is the sum of a_ii dx_i^2 over the pass.
     ss_sweep *sweep = ss_projected_sweep(problem, &omega, run->seed, run->arena);
     if (!sweep) return SS_FAILED;
     ss_sweep_start(sweep, order, x);

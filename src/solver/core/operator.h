@@ -44,8 +44,9 @@ typedef struct ss_operator {
 enum { SS_CELL_CONE = 6 }; /* unknowns of a cell that is a cone, at most */
 
 enum ss_cell_kinds {
-    SS_OUTER_CONES = 1, /* cones get the outer load */
-    SS_FREE_BLOCKS = 2, /* a free block is one cell, not one per row */
+    SS_ROWS_AND_CONES = 0, /* every cell gets the whole load, a free block is one cell per row */
+    SS_OUTER_CONES = 1,    /* cones get the outer load */
+    SS_FREE_BLOCKS = 2,    /* a free block is one cell, not one per row */
 };
 
 /* Steps are left for the caller to set. False when out of memory. */

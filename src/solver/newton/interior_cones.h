@@ -43,9 +43,11 @@ typedef struct ss_interior_cones {
 
 /* False when out of memory. */
 bool ss_interior_cones_create(const ss_space *space, ss_arena *arena, ss_interior_cones *cones);
-/* A starting point inside, `size` from all boundaries where there is room. */
+/* A starting point inside, `size` (a pure number, as r and u) from all boundaries where there is room; s o z
+ * is about size^2. */
 void ss_interior_cones_start(ss_interior_cones *cones, double size, double *r);
-/* The inside point with s o z = m nearest to given impulses and velocities; moves r inside. */
+/* The inside point with s o z = m (a pure number: impulse times velocity) nearest to given impulses and
+ * velocities, which keeps s - z; moves r inside. */
 void ss_interior_cones_resume(ss_interior_cones *cones, double m, double *r, const double *u);
 /* The slopes of discs again, after their friction was changed. */
 void ss_interior_cones_read_friction(ss_interior_cones *cones);
@@ -73,7 +75,8 @@ void ss_interior_cones_directions(ss_interior_cones *cones, ss_centring centring
                                   const double *dr, const double *du);
 /* The largest common step that keeps all s and z inside. */
 double ss_interior_cones_longest(const ss_interior_cones *cones);
-/* Has the smaller eigenvalue of every lambda^2, after a step t, at least this value? */
+/* Is the point after a step t near the central path? There lambda o lambda = m e for all cones; here the
+ * smaller eigenvalue of every lambda, squared, must have at least this value. */
 bool ss_interior_cones_centred(const ss_interior_cones *cones, double t, double least);
 /* z += t dz */
 void ss_interior_cones_move(ss_interior_cones *cones, double t);

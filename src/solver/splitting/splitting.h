@@ -19,8 +19,8 @@ typedef struct ss_splitting {
     ss_arena *arena;
     double deadline;            /* of factorisations; INFINITY at first */
     ss_shifted_system *shifted; /* made when the first step is made: often the start is good enough */
-    bool is_factored;
-    bool is_late; /* is that why the last step failed? */
+    bool is_factored;           /* for the rho at hand; false after a step that changed it */
+    bool is_late;               /* is that why the last step failed? */
     int factorizations;
     double rho;
     double checked; /* error when rho was looked at */
@@ -29,10 +29,10 @@ typedef struct ss_splitting {
     bool *is_free;  /* per number: a row without inequality */
     double *z, *lambda, *u;
     double *gap, error; /* -(u + lambda), and its length */
-    double *step;       /* d */
+    double *d;          /* x - z */
     double *y, *image;  /* the fixed point's: where z came from, and the next */
-    bool has_y;
-    double *trial; /* p(image) */
+    bool has_y;         /* not before the first step with these factors: S is part of what y means */
+    double *trial;      /* p(image) */
     ss_safeguarded_anderson mixing;
 } ss_splitting;
 

@@ -45,7 +45,7 @@ typedef struct ss_sweep {
 /* Steps are left for the caller to set. NULL when out of memory. */
 ss_sweep *ss_sweep_create(const ss_problem *problem, unsigned kinds, uint64_t seed, ss_arena *arena);
 /* The sweep of projected Gauss-Seidel, with its steps (pgs.c), for methods built around it: *omega, the
- * relaxation, is read at every step. */
+ * relaxation, is read at every step and must live as long as the sweep. */
 ss_sweep *ss_projected_sweep(const ss_problem *problem, const double *omega, uint64_t seed, ss_arena *arena);
 void ss_sweep_start(ss_sweep *sweep, ss_sweep_order order, const double *x);
 /* One pass. Returns the sum of a_ii dx_i^2, twice an energy: 0 exactly when nothing moved. */
