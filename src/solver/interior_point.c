@@ -14,8 +14,8 @@
  * for a cone that has its unknowns to itself (newton/interior_cones.h has the form for several on one).
  * h = lambda^-1 o (m' e - lambda o lambda - (G^-1 ds) o (G dz)), with the m' to aim at and, in the corrector,
  * ds and dz of the predictor, is what complementarity asks of y + G dz; alpha is the option regularization.
- * Bounds |x_i| <= mu |x_partner| are not accepted as rows of their own: where the partner may have either
- * sign, this set is not a convex cone.
+ * Bounds |x_i| <= mu |x_partner| are accepted only beside a friction cone with the partner as its normal,
+ * torsional friction: where the partner may have either sign, this set is not a convex cone.
  *
  * De Saxce's term is inside N' and not lagged, which makes the matrix unsymmetric and the method work for
  * sliding piles. There the matrix can become singular away from the solution, one contact leaps to and fro
