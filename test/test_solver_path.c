@@ -8,7 +8,7 @@
 #include "kit.h"
 #include "problems.h"
 #include "scenes.h"
-#include "solver/pivot/mcp.h"
+#include "problem/mcp.h"
 
 typedef struct outcome {
     ss_status status;

@@ -30,7 +30,7 @@
 #include "linalg/dense.h"
 #include "linalg/growing_cholesky.h"
 #include "solver/core/run_state.h"
-#include "solver/core/scaled.h"
+#include "problem/scaled.h"
 #include "solver/pivot/coupled_bounds.h"
 
 enum { MAX_SIZE = 10000 }; // matrix and factor are dense: 1.6 GB

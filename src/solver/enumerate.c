@@ -24,7 +24,7 @@
 #include "base/memory.h"
 #include "linalg/dense.h"
 #include "problem/laws.h"
-#include "solver/core/scaled.h"
+#include "problem/scaled.h"
 
 enum { MAX_STATES = 5, DIRECTIONS = 8, NEWTON_STEPS = 40 };
 enum { MAX_SIZE = 60, MAX_SYSTEMS = 5000 }; // a second or less

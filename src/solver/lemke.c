@@ -29,7 +29,7 @@
 #include "linalg/sparse_search.h"
 #include "linalg/vector.h"
 #include "solver/core/run_state.h"
-#include "solver/core/scaled.h"
+#include "problem/scaled.h"
 
 /* All of them relative to numbers of size 1: the LCP is scaled. */
 static const double smallest_pivot = 1e-11; // of the largest in the column

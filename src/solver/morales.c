@@ -30,7 +30,7 @@
 #include "base/option_rows.h"
 #include "linalg/active_set_factor.h"
 #include "solver/core/run_state.h"
-#include "solver/core/scaled.h"
+#include "problem/scaled.h"
 #include "solver/sweep/sweep.h"
 
 /* Of numbers of size 1. */

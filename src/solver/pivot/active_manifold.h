@@ -12,7 +12,9 @@
 #ifndef SS_SOLVER_PIVOT_ACTIVE_MANIFOLD_H
 #define SS_SOLVER_PIVOT_ACTIVE_MANIFOLD_H
 
-#include "solver/core/scaled.h"
+#include <stickslip/solver.h>
+
+#include "problem/scaled.h"
 
 typedef struct ss_active_manifold {
     const ss_scaled *s;

@@ -8,7 +8,9 @@
 #ifndef SS_SOLVER_PIVOT_COUPLED_BOUNDS_H
 #define SS_SOLVER_PIVOT_COUPLED_BOUNDS_H
 
-#include "solver/core/scaled.h"
+#include <stickslip/solver.h>
+
+#include "problem/scaled.h"
 
 typedef struct ss_coupled_bounds ss_coupled_bounds;
 

@@ -16,7 +16,9 @@
 #define SS_SOLVER_PIVOT_NORMAL_PATH_H
 
 #include "linalg/basis.h"
-#include "solver/pivot/mcp.h"
+#include <stickslip/solver.h>
+
+#include "problem/mcp.h"
 
 typedef enum ss_path_end {
     SS_PATH_SOLVED,  /* tau is zero */

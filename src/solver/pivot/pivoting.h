@@ -18,7 +18,9 @@
 #define SS_SOLVER_PIVOT_PIVOTING_H
 
 #include "linalg/active_set_factor.h"
-#include "solver/core/scaled.h"
+#include <stickslip/solver.h>
+
+#include "problem/scaled.h"
 
 enum { SS_PIVOTING_PATIENCE = 10 };
 

@@ -1,4 +1,4 @@
-/* solver/pivot/mcp.h - a problem of free unknowns, boxes and coupled bounds as one mixed complementarity
+/* problem/mcp.h - a problem of free unknowns, boxes and coupled bounds as one mixed complementarity
  * problem in pure numbers, with bounds that stay where they are:
  *
  *     w = A z + b,   l <= z <= u;   z = l: w >= 0,  z = u: w <= 0,  else w = 0
@@ -11,10 +11,10 @@
  * The matrix is copositive then, as that of Stewart and Trinkle is, where that of the problem is positive
  * semidefinite and x_p >= 0. Partners of either sign cannot be written this way. Lives in the arena.
  */
-#ifndef SS_SOLVER_PIVOT_MCP_H
-#define SS_SOLVER_PIVOT_MCP_H
+#ifndef SS_PROBLEM_MCP_H
+#define SS_PROBLEM_MCP_H
 
-#include "solver/core/scaled.h"
+#include "problem/scaled.h"
 
 typedef struct ss_mcp {
     int size;

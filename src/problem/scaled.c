@@ -1,4 +1,4 @@
-#include "solver/core/scaled.h"
+#include "problem/scaled.h"
 
 #include <math.h>
 #include <string.h>

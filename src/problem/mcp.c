@@ -1,4 +1,4 @@
-#include "solver/pivot/mcp.h"
+#include "problem/mcp.h"
 
 #include <math.h>
 #include <string.h>

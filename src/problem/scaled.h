@@ -1,4 +1,4 @@
-/* solver/core/scaled.h - a problem in pure numbers: what pivoting and active-set methods work on.
+/* problem/scaled.h - a problem in pure numbers: what pivoting and active-set methods work on.
  *
  *     w = A x + b,   l <= x <= u;   x = l: w >= 0,  x = u: w <= 0,  else w = 0
  *
@@ -6,10 +6,10 @@
  * |b| = 1: thresholds are numbers then, and a change of units changes nothing. The rows of a cone share one
  * divisor, so that it stays the same cone. Lives in the arena.
  */
-#ifndef SS_SOLVER_CORE_SCALED_H
-#define SS_SOLVER_CORE_SCALED_H
+#ifndef SS_PROBLEM_SCALED_H
+#define SS_PROBLEM_SCALED_H
 
-#include <stickslip/solver.h>
+#include <stickslip/problem.h>
 
 typedef struct ss_scaled {
     const ss_problem *problem;
