@@ -25,7 +25,8 @@ def run(*arguments, **options):
     """Runs stickslip; `code` is the exit code it must end with (None: do not look)."""
     code = options.pop("code", DONE)
     options.setdefault("stdout", subprocess.PIPE)
-    ended = subprocess.run([PROGRAM, *map(str, arguments)], stderr=subprocess.PIPE, text=True, timeout=60, **options)
+    options.setdefault("timeout", 60)
+    ended = subprocess.run([PROGRAM, *map(str, arguments)], stderr=subprocess.PIPE, text=True, **options)
     assert code is None or ended.returncode == code, f"exit code {ended.returncode}, not {code}: {ended.stderr}"
     return ended
 
