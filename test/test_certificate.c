@@ -174,6 +174,8 @@ static ss_frame *rich_towers(uint64_t seed, bool moments)
         bool wanted = p == 4 || p == 5 ? moments : ss_random_below(&random, 2);
         if (wanted && !ss_frame_enable(frame, paths[p], NULL)) KIT_FAIL("%s", paths[p]);
     }
+    bool coupled = moments && seed % 4 == 3; // one ellipsoid of sliding and spinning
+    if (coupled && !ss_frame_enable(frame, "contacts/spin_coupling", NULL)) KIT_FAIL("spin_coupling");
     for (int c = 0; c < frame->contacts.count; c++) {
         ss_contacts *contacts = &frame->contacts;
         contacts->gap[c] = ss_random_between(&random, -1e-4, 1e-4);
@@ -182,6 +184,7 @@ static ss_frame *rich_towers(uint64_t seed, bool moments)
         if (contacts->damping) contacts->damping[c] = ss_random_between(&random, 0, 100);
         if (contacts->adhesion) contacts->adhesion[c] = ss_random_between(&random, 0, 2);
         if (contacts->mu_torsion) contacts->mu_torsion[c] = ss_random_between(&random, 0.001, 0.01);
+        if (contacts->spin_coupling) contacts->spin_coupling[c] = SS_SPIN_ELLIPSOID;
         if (contacts->mu_rolling) contacts->mu_rolling[c] = ss_random_between(&random, 0.001, 0.01);
         for (int i = 0; contacts->surface_velocity && i < 3; i++)
             contacts->surface_velocity[c][i] = ss_random_between(&random, -0.01, 0.01);
