@@ -22,6 +22,7 @@
 #include <string.h>
 
 #include "base/option_rows.h"
+#include "solver/core/watch.h"
 #include "solver/pivot/coupled_bounds.h"
 #include "solver/pivot/pivoting.h"
 
@@ -52,8 +53,8 @@ static const ss_option options_table[] = {
 
 typedef struct pivoting {
     ss_pivoting base;
-    double best_error, milestone_error;
-    double *best; // x at the end of the best pass
+    ss_best best; // x at the end of the best pass
+    double milestone_error;
     int passes, milestone_pass;
     double compliance;          // the least, that of the options
     ss_coupled_bounds *coupled; // NULL without coupled bounds
@@ -61,7 +62,7 @@ typedef struct pivoting {
 
 static bool is_solved(const pivoting *p)
 {
-    return ss_scaled_is_solved(p->best_error, p->base.size);
+    return ss_scaled_is_solved(p->best.error, p->base.size);
 }
 
 typedef enum verdict { AGAIN, DONE, STUCK } verdict;
@@ -78,8 +79,7 @@ static verdict end_pass(pivoting *p, int max_passes)
     ss_scaled_bounds(&base->s, x, base->lower, base->upper);
     ss_scaled_apply(&base->s, x, base->right);
     double error = ss_scaled_error(n, base->lower, base->upper, x, base->right);
-    if (error < p->best_error) memcpy(p->best, x, (size_t)n * sizeof *p->best);
-    p->best_error = fmin(p->best_error, error);
+    ss_best_keep(&p->best, n, x, error);
     if (error <= (p->coupled ? settled_coupled : settled) * base->size) return DONE;
     p->passes++;
 
@@ -91,7 +91,7 @@ static verdict end_pass(pivoting *p, int max_passes)
         // Equations that contradict each other by a little, and unilateral contacts that could give way:
         // forces grow with each pass by what contradicts, divided by eps, until a contact opens. So a smaller
         // eps.
-        bool is_rough = p->best_error > 1e3 * settled * base->size;
+        bool is_rough = p->best.error > 1e3 * settled * base->size;
         if (p->coupled || !is_rough || p->compliance < least_compliance) return is_solved(p) ? DONE : STUCK;
         p->compliance *= 0.01;
         p->milestone_pass = p->passes;
@@ -137,8 +137,8 @@ static ss_status iterate(pivoting *p, int max_passes, ss_run *run, double *x)
     for (;;) {
         // Solve for those inside.
         if (!ss_pivoting_solve(base)) { // compliance too low for this precision, or not a number
-            bool any = p->best_error < INFINITY;
-            if (any) ss_scaled_restore(&base->s, p->best, x);
+            bool any = p->best.error < INFINITY;
+            if (any) ss_scaled_restore(&base->s, p->best.x, x);
             return !any ? SS_FAILED : is_solved(p) ? SS_CONVERGED : SS_STALLED;
         }
         if (ss_run_measures(run)) ss_scaled_restore(&base->s, base->x, x);
@@ -152,7 +152,7 @@ static ss_status iterate(pivoting *p, int max_passes, ss_run *run, double *x)
         if (wrong > 0 && ss_pivoting_exchange(base, wrong, last)) continue;
         verdict end = wrong > 0 ? STUCK : end_pass(p, max_passes);
         if (end == AGAIN) continue;
-        ss_scaled_restore(&base->s, p->best_error < INFINITY ? p->best : base->x, x);
+        ss_scaled_restore(&base->s, p->best.error < INFINITY ? p->best.x : base->x, x);
         return end == DONE ? SS_CONVERGED : SS_STALLED;
     }
 }
@@ -160,13 +160,13 @@ static ss_status iterate(pivoting *p, int max_passes, ss_run *run, double *x)
 static ss_status solve(const ss_problem *problem, const void *options, ss_run *run, double *x)
 {
     const block_pivot_options *set = options;
-    pivoting p = {.compliance = set->compliance, .best_error = INFINITY, .milestone_error = INFINITY};
+    pivoting p = {.compliance = set->compliance, .best.error = INFINITY, .milestone_error = INFINITY};
     ss_status status = SS_FAILED;
     bool good = ss_pivoting_create(problem, set->compliance, run, &p.base);
     if (good) {
-        p.best = ss_arena_take(run->arena, (size_t)p.base.n, sizeof *p.best, "best x");
+        p.best.x = ss_arena_take(run->arena, (size_t)p.base.n, sizeof *p.best.x, "best x");
         if (p.base.s.coupled) p.coupled = ss_coupled_bounds_create(&p.base.s, run);
-        good = p.best && (p.coupled || !p.base.s.coupled);
+        good = p.best.x && (p.coupled || !p.base.s.coupled);
     }
     if (good) status = iterate(&p, set->passes, run, x);
     ss_pivoting_free(&p.base);

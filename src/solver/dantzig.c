@@ -30,6 +30,7 @@
 #include "linalg/dense.h"
 #include "linalg/growing_cholesky.h"
 #include "solver/core/run_state.h"
+#include "solver/core/watch.h"
 #include "problem/scaled.h"
 #include "solver/pivot/coupled_bounds.h"
 
@@ -77,8 +78,8 @@ typedef struct pivoting {
     double *new_lower, *new_upper; // where coupled bounds go
     double eps;                    // compliance: w = (A + eps) x + b - eps centre
     double *centre, *new_centre, *centre_rate, *load_rate;
-    double *column; // scratch, in the order of C
-    double *best;
+    double *column;         // scratch, in the order of C
+    ss_best best;           // x
     double *dense, *spread; // A when it is filled, else NULL; scratch
     double size;            // 1 + the largest |x| so far
     int idle;               // exchanges without a motion, in a row
@@ -348,7 +349,6 @@ static ss_status iterate(pivoting *p, int passes, ss_coupled_bounds *coupled)
     enum { PATIENCE = 30 };
     int n = p->n, best_pass = 0;
     size_t bytes = (size_t)n * sizeof *p->x;
-    double best = INFINITY;
     bool goes_on = true;
 
     // All join: free ones, boxes, and then those with coupled bounds.
@@ -377,12 +377,12 @@ static ss_status iterate(pivoting *p, int passes, ss_coupled_bounds *coupled)
         ss_scaled_bounds(&p->s, p->x, p->new_lower, p->new_upper);
         for (int i = 0; i < n; i++) p->dw[i] = p->w[i] - p->eps * (p->x[i] - p->centre[i]);
         double error = ss_scaled_error(n, p->new_lower, p->new_upper, p->x, p->dw);
-        if (error < best) memcpy(p->best, p->x, bytes);
+        if (error < 0.9 * p->best.error) best_pass = pass;
+        bool is_last = pass == passes || pass > best_pass + PATIENCE || !coupled;
+        is_last = is_last || error > hopeless * p->best.error;
+        ss_best_keep(&p->best, n, p->x, error);
         if (error <= settled * p->size) return SS_CONVERGED;
-        if (error < 0.9 * best) best_pass = pass;
-        bool last = pass == passes || pass > best_pass + PATIENCE || !coupled || error > hopeless * best;
-        best = fmin(best, error);
-        if (last) return ss_scaled_is_solved(best, p->size) ? SS_CONVERGED : SS_STALLED;
+        if (is_last) return ss_scaled_is_solved(p->best.error, p->size) ? SS_CONVERGED : SS_STALLED;
 
         // Bounds and centre of the next pass. The centre moves only when the compliance is felt: where A is
         // singular each move adds what rounding left over, divided by eps.
@@ -398,7 +398,7 @@ static ss_status iterate(pivoting *p, int passes, ss_coupled_bounds *coupled)
         ss_scaled_bounds(&p->s, p->dx, p->new_lower, p->new_upper);
         goes_on = goes_on && move_bounds(p);
     }
-    memcpy(p->best, p->x, bytes);
+    memcpy(p->best.x, p->x, bytes);
     return p->exchanges > p->max_exchanges ? SS_STALLED : ss_run_status(p->run);
 }
 
@@ -411,6 +411,7 @@ static ss_status solve(const ss_problem *problem, const void *options, ss_run *r
                   .out = x,
                   .n = problem->size,
                   .size = 1.0,
+                  .best.error = INFINITY,
                   .max_exchanges = 50 * (int64_t)problem->size + 1000};
     if (ss_run_lacks(run, ss_run_scaling_cost(problem)) || !ss_scaled_create(problem, arena, &p.s) ||
         ss_run_late(run))
@@ -423,8 +424,8 @@ static ss_status solve(const ss_problem *problem, const void *options, ss_run *r
         !ss_arena_take_vectors(arena, n, "dantzig vectors",
                                (double **[]){&p.x, &p.w, &p.dx, &p.dw, &p.lower, &p.upper, &p.lower_rate,
                                              &p.upper_rate, &p.new_lower, &p.new_upper, &p.column, &p.centre,
-                                             &p.new_centre, &p.centre_rate, &p.load_rate, &p.best, &p.spread,
-                                             NULL}) ||
+                                             &p.new_centre, &p.centre_rate, &p.load_rate, &p.best.x,
+                                             &p.spread, NULL}) ||
         !ss_growing_cholesky_create(p.n, arena, &p.factor))
         return SS_FAILED;
 
@@ -456,9 +457,9 @@ static ss_status solve(const ss_problem *problem, const void *options, ss_run *r
     renew_load(&p);
     ss_status status = iterate(&p, set->passes, coupled);
     if (set->passes == 1) // ODE's answer, beyond its bounds where the partners have given way
-        ss_scaled_unscale(&p.s, p.best, x);
+        ss_scaled_unscale(&p.s, p.best.x, x);
     else
-        ss_scaled_restore(&p.s, p.best, x);
+        ss_scaled_restore(&p.s, p.best.x, x);
     return status;
 }
 

@@ -25,6 +25,7 @@
 #include "linalg/dense.h"
 #include "problem/laws.h"
 #include "problem/scaled.h"
+#include "solver/core/watch.h"
 
 enum { MAX_STATES = 5, DIRECTIONS = 8, NEWTON_STEPS = 40 };
 enum { MAX_SIZE = 60, MAX_SYSTEMS = 5000 }; // a second or less
@@ -73,8 +74,7 @@ typedef struct search {
     double *x, *w, *matrix, *right, *step;
     double *scratch, *reduced; // for elimination
     int *order;
-    double *best;
-    double best_error;
+    ss_best best; // x
     ss_arena *arena;
 } search;
 
@@ -307,10 +307,7 @@ static bool try_system(search *e)
         if (isinf(improve(e))) return false;
         error = error_of(e, &size);
     }
-    if (error < e->best_error) {
-        e->best_error = error;
-        memcpy(e->best, e->x, (size_t)e->n * sizeof *e->best);
-    }
+    ss_best_keep(&e->best, e->n, e->x, error);
     return ss_scaled_is_solved(error, size);
 }
 
@@ -320,7 +317,7 @@ static ss_status solve(const ss_problem *problem, const void *options, ss_run *r
 {
     (void)options;
     double systems;
-    search e = {.n = problem->size, .arena = run->arena, .best_error = INFINITY};
+    search e = {.n = problem->size, .arena = run->arena, .best.error = INFINITY};
     ss_arena *arena = run->arena;
     size_t n = (size_t)e.n, size = 2 * n; // of a system: one angle per contact; lower and upper bounds
     e.sites = ss_arena_take(arena, size, sizeof *e.sites, "sites"); // rows, and signs of partners
@@ -330,7 +327,7 @@ static ss_status solve(const ss_problem *problem, const void *options, ss_run *r
     if (!e.sites || !e.state || !e.order || !e.dense || !ss_scaled_create(problem, arena, &e.s) ||
         !ss_arena_take_vectors(
             arena, size, "vectors",
-            (double **[]){&e.sign, &e.theta, &e.x, &e.w, &e.best, &e.right, &e.step, &e.reduced, NULL}) ||
+            (double **[]){&e.sign, &e.theta, &e.x, &e.w, &e.best.x, &e.right, &e.step, &e.reduced, NULL}) ||
         !ss_arena_take_vectors(arena, size * size, "system", (double **[]){&e.matrix, &e.scratch, NULL}))
         return SS_FAILED;
     for (int j = 0; j < e.n; j++) {
@@ -364,7 +361,7 @@ static ss_status solve(const ss_problem *problem, const void *options, ss_run *r
             }
             found = try_system(&e);
         }
-        if (e.best_error < INFINITY) ss_scaled_restore(&e.s, e.best, x);
+        if (e.best.error < INFINITY) ss_scaled_restore(&e.s, e.best.x, x);
         if (!ss_run_iteration(run, x, NULL)) return ss_run_status(run);
         if (found) return SS_CONVERGED;
 

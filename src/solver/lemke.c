@@ -29,6 +29,7 @@
 #include "linalg/sparse_search.h"
 #include "linalg/vector.h"
 #include "solver/core/run_state.h"
+#include "solver/core/watch.h"
 #include "problem/scaled.h"
 
 /* All of them relative to numbers of size 1: the LCP is scaled. */
@@ -66,8 +67,8 @@ typedef struct path {
     double largest;             // entry of it
     double *row, *smallest_row; // scratch: rows of B^-1, residuals
     int *tied;
-    double *z, *best_z;
-    double best_error; // of the ends that were reached so far
+    double *z;
+    ss_best best; // z of the ends that were reached so far
 } path;
 
 /* ---- the LCP ---------------------------------------------------------------------------------------- */
@@ -296,10 +297,7 @@ static bool check_end(path *t)
         double step = t->is_free[i] ? w[i] : fmin(t->z[i], w[i]);
         error = isnan(step) ? INFINITY : fmax(error, fabs(step));
     }
-    if (error < t->best_error) {
-        t->best_error = error;
-        memcpy(t->best_z, t->z, (size_t)t->n * sizeof *t->z);
-    }
+    ss_best_keep(&t->best, t->n, t->z, error);
     return ss_scaled_is_solved(error, 1.0 + ss_largest(t->n, t->z));
 }
 
@@ -401,7 +399,7 @@ static ss_status solve(const ss_problem *problem, const void *options, ss_run *r
     enum { TRIES = 6 };
     static const double shifts[TRIES] = {0.0, 0.0, 1e-10, 1e-9, 1e-8, 1e-6};
     const lemke_options *set = options;
-    path t = {.run = run, .best_error = INFINITY};
+    path t = {.run = run, .best.error = INFINITY};
     if (ss_run_lacks(run, ss_run_scaling_cost(problem))) return ss_run_status(run);
     if (!make_lcp(&t, problem, run->arena)) return SS_FAILED;
     size_t n = (size_t)t.n;
@@ -409,7 +407,7 @@ static ss_status solve(const ss_problem *problem, const void *options, ss_run *r
     if (!t.tied ||
         !ss_arena_take_vectors(
             run->arena, n, "vectors of the path",
-            (double **[]){&t.value, &t.direction, &t.row, &t.smallest_row, &t.z, &t.best_z, NULL}) ||
+            (double **[]){&t.value, &t.direction, &t.row, &t.smallest_row, &t.z, &t.best.x, NULL}) ||
         !ss_basis_create(&t.A, t.b, t.is_free, run->arena, &t.basis))
         return SS_FAILED;
     t.basis.free_shift = redundancy;
@@ -432,7 +430,7 @@ static ss_status solve(const ss_problem *problem, const void *options, ss_run *r
         restore(&t, t.z, x);
         return ss_run_status(run);
     }
-    if (t.best_error < INFINITY) restore(&t, t.best_z, x);
+    if (t.best.error < INFINITY) restore(&t, t.best.x, x);
     if (how == NO_SOLUTION) return SS_RAY;
     if (how != SOLVED) return status;
     return ss_run_iteration(run, x, NULL) ? SS_CONVERGED : ss_run_status(run);

@@ -64,8 +64,8 @@ typedef struct minimiser {
     double *lower, *upper;
     bool *inside;
     double error, size; // of z
-    double *best;
-    double best_error, best_size;
+    ss_best best;       // x
+    double best_size;
     double *before; // x at the start of a subspace
     int pause;      // in units of the sweeps between two subspaces
 } minimiser;
@@ -88,10 +88,7 @@ static void look(minimiser *m)
     }
     ss_scaled_apply(&m->s, m->z, m->w);
     m->error = ss_scaled_error(m->n, m->lower, m->upper, m->z, m->w);
-    if (!(m->error < m->best_error)) return;
-    m->best_error = m->error;
-    m->best_size = m->size;
-    memcpy(m->best, m->x, (size_t)m->n * sizeof *m->best);
+    if (ss_best_keep(&m->best, m->n, m->x, m->error)) m->best_size = m->size;
 }
 
 /* ---- subspace --------------------------------------------------------------------------------------- */
@@ -182,8 +179,8 @@ static bool minimise(minimiser *m, int steps)
 
 static ss_status give_up(minimiser *m)
 {
-    if (m->best_error < INFINITY) memcpy(m->x, m->best, (size_t)m->n * sizeof *m->x);
-    return ss_scaled_is_solved(m->best_error, m->best_size) ? SS_CONVERGED : SS_STALLED;
+    if (m->best.error < INFINITY) memcpy(m->x, m->best.x, (size_t)m->n * sizeof *m->x);
+    return ss_scaled_is_solved(m->best.error, m->best_size) ? SS_CONVERGED : SS_STALLED;
 }
 
 static ss_status iterate(minimiser *m, const morales_options *set)
@@ -215,7 +212,7 @@ static ss_status solve(const ss_problem *problem, const void *options, ss_run *r
     static const double omega = 1.0;
     size_t n = (size_t)problem->size;
     minimiser m = {
-        .run = run, .n = problem->size, .x = x, .best_error = INFINITY, .best_size = 1.0, .pause = 1};
+        .run = run, .n = problem->size, .x = x, .best.error = INFINITY, .best_size = 1.0, .pause = 1};
     ss_status status = SS_FAILED;
     m.sweep = ss_projected_sweep(problem, &omega, run->seed, run->arena);
     m.inside = ss_arena_take(run->arena, n, sizeof *m.inside, "subspace");
@@ -223,7 +220,7 @@ static ss_status solve(const ss_problem *problem, const void *options, ss_run *r
         ss_scaled_create(problem, run->arena, &m.s) &&
         ss_arena_take_vectors(run->arena, n, "vectors",
                               (double **[]){&m.z, &m.w, &m.trial, &m.trial_w, &m.step, &m.rest, &m.lower,
-                                            &m.upper, &m.best, &m.before, NULL}) &&
+                                            &m.upper, &m.best.x, &m.before, NULL}) &&
         ss_active_set_factor_create(&m.s.A, true, redundancy, run->arena, &m.face))
         status = iterate(&m, options);
     ss_active_set_factor_destroy(&m.face);

@@ -27,6 +27,7 @@
 #include "linalg/active_set_factor.h"
 #include "linalg/vector.h"
 #include "solver/core/run_state.h"
+#include "solver/core/watch.h"
 #include "solver/pivot/normal_path.h"
 
 static const double settled = 1e-14; // error next to 1 + max |z|: nothing is left but rounding
@@ -65,9 +66,10 @@ typedef struct search {
     ss_run *run;
     int n;
     double *x;
-    double *z, *w, *trial, *trial_w, *step, *best;
+    double *z, *w, *trial, *trial_w, *step;
     bool *inside;
-    double best_error, size; // size: 1 + max |z| of the best
+    ss_best best; // z
+    double size;  // 1 + max |z| of the best
     bool stopped, no_solution;
 } search;
 
@@ -77,27 +79,23 @@ typedef struct search {
 static double note(search *s, const double *z, double *w)
 {
     double error = ss_mcp_error(&s->mcp, z, w);
-    if (error < s->best_error) {
-        s->best_error = error;
-        s->size = 1.0 + ss_largest(s->n, z);
-        memcpy(s->best, z, (size_t)s->n * sizeof *z);
-    }
+    if (ss_best_keep(&s->best, s->n, z, error)) s->size = 1.0 + ss_largest(s->n, z);
     return error;
 }
 
 static bool is_exact(const search *s)
 {
-    return s->best_error <= settled * s->size;
+    return s->best.error <= settled * s->size;
 }
 
 static bool is_solved(const search *s)
 {
-    return ss_scaled_is_solved(s->best_error, s->size);
+    return ss_scaled_is_solved(s->best.error, s->size);
 }
 
 static bool report(search *s, const double *z)
 {
-    bool due = ss_run_due(s->run, s->best_error * s->best_error) || ss_run_measures(s->run);
+    bool due = ss_run_due(s->run, s->best.error * s->best.error) || ss_run_measures(s->run);
     if (due) ss_mcp_restore(&s->mcp, z, s->x);
     s->stopped = !ss_run_iteration(s->run, due ? s->x : NULL, NULL);
     return !s->stopped;
@@ -205,15 +203,15 @@ static ss_status try_paths(search *s, const path_options *set)
     size_t bytes = (size_t)s->n * sizeof *s->z;
     int rays = 0;
     bool was_lost = false;
-    for (int k = s->best_error < close_by ? 0 : 1; k <= RAYS && !is_exact(s) && !ss_run_late(s->run); k++) {
+    for (int k = s->best.error < close_by ? 0 : 1; k <= RAYS && !is_exact(s) && !ss_run_late(s->run); k++) {
         path->eps = compliance[k];
         path->slack = k < 2 ? coarse : fine;
-        memcpy(path->centre, s->best, bytes);
-        memcpy(s->step, s->best, bytes);
+        memcpy(path->centre, s->best.x, bytes);
+        memcpy(s->step, s->best.x, bytes);
         bool starts;
         if (k == 0) {
-            ss_mcp_apply(&s->mcp, s->best, s->w);
-            starts = ss_normal_path_from_point(path, s->best, s->w, push, k);
+            ss_mcp_apply(&s->mcp, s->best.x, s->w);
+            starts = ss_normal_path_from_point(path, s->best.x, s->w, push, k);
         } else {
             memset(path->centre, 0, bytes);
             starts = ss_normal_path_from_ray(path, k);
@@ -225,15 +223,15 @@ static ss_status try_paths(search *s, const path_options *set)
         path->slack = fine;
         if (end == SS_PATH_SOLVED) end = polish(s, max_pivots, k);
         ss_run_note(s->run, "path from %s: %s after %lld pivots, error %.2g", k == 0 ? "a point" : "a ray",
-                    end_names[end], (long long)path->pivots, s->best_error);
+                    end_names[end], (long long)path->pivots, s->best.error);
         s->stopped = s->stopped || end == SS_PATH_STOPPED;
         if (end == SS_PATH_STOPPED) return ss_run_status(s->run);
-        if (is_solved(s) && (k >= ENOUGH || s->best_error <= neat * s->size)) break;
+        if (is_solved(s) && (k >= ENOUGH || s->best.error <= neat * s->size)) break;
         rays += end == SS_PATH_RAY;
         was_lost = was_lost || (k > 0 && end == SS_PATH_LOST);
 
         // Impulses that grow with every pass, or that only compliance carries, may prove that none solve it.
-        if (end != SS_PATH_SOLVED || !(s->best_error > nearly)) continue;
+        if (end != SS_PATH_SOLVED || !(s->best.error > nearly)) continue;
         for (int i = 0; i < s->n; i++) s->trial[i] = path->z[i] - s->step[i];
         if (ss_mcp_proves_none(&s->mcp, s->trial, s->trial_w)) return SS_RAY;
         memcpy(s->trial, path->z, bytes);
@@ -241,13 +239,13 @@ static ss_status try_paths(search *s, const path_options *set)
     }
     if (is_solved(s)) return SS_CONVERGED;
     // rounding ends on rays as well
-    return s->best_error > nearly && rays > 0 && !was_lost ? SS_RAY : SS_STALLED;
+    return s->best.error > nearly && rays > 0 && !was_lost ? SS_RAY : SS_STALLED;
 }
 
 static ss_status solve(const ss_problem *problem, const void *options, ss_run *run, double *x)
 {
     const path_options *set = options;
-    search s = {.run = run, .x = x, .best_error = INFINITY, .size = 1.0};
+    search s = {.run = run, .x = x, .best.error = INFINITY, .size = 1.0};
     double expected = ss_run_scaling_cost(problem);
     if (ss_run_lacks(run, expected)) return ss_run_status(run);
     double began = ss_run_deadline(run) < INFINITY ? ss_clock_seconds() : 0.0;
@@ -258,19 +256,19 @@ static ss_status solve(const ss_problem *problem, const void *options, ss_run *r
     ss_status status = SS_FAILED;
     if (s.inside && !ss_run_late(run) &&
         ss_arena_take_vectors(run->arena, n, "vectors",
-                              (double **[]){&s.z, &s.w, &s.trial, &s.trial_w, &s.step, &s.best, NULL}) &&
+                              (double **[]){&s.z, &s.w, &s.trial, &s.trial_w, &s.step, &s.best.x, NULL}) &&
         ss_normal_path_create(&s.mcp, run, x, &s.path) && !ss_run_late(run) &&
         ss_active_set_factor_create(&s.mcp.A, s.mcp.symmetric, 0.0, run->arena, &s.face)) {
         ss_active_set_learn(&s.face, took, expected);
         ss_mcp_start(&s.mcp, x, s.trial, s.z);
         s.path.eps = set->compliance;
         bool goes_on = crash(&s, set->crash);
-        if (goes_on) ss_run_note(run, "crash: error %.2g", s.best_error);
+        if (goes_on) ss_run_note(run, "crash: error %.2g", s.best.error);
         status = !goes_on ? ss_run_status(run) : is_exact(&s) ? SS_CONVERGED : try_paths(&s, set);
 
         // The best of all, unless the run has ended at another one.
         if (goes_on && !(s.stopped && status == SS_CONVERGED)) {
-            ss_mcp_restore(&s.mcp, s.best, x);
+            ss_mcp_restore(&s.mcp, s.best.x, x);
             if (status == SS_CONVERGED && !ss_run_iteration(run, x, NULL)) status = ss_run_status(run);
         }
     }

@@ -28,7 +28,6 @@
 #include "base/option_rows.h"
 #include "problem/laws.h"
 #include "problem/gauge.h"
-#include "problem/laws.h"
 #include "solver/core/law.h"
 #include "solver/local/local_cone.h"
 #include "solver/pivot/pivoting.h"
@@ -68,8 +67,8 @@ typedef struct halves {
     ss_safeguarded_anderson mixing;
     double *before, *after; // tangents at the beginning and the end of a turn
     /* both */
-    double *x, *w, *load, *best;
-    double best_energy;
+    double *x, *w, *load;
+    ss_best best; // x, by its energy
 } halves;
 
 /* ---- the direct half -------------------------------------------------------------------------------- */
@@ -203,11 +202,10 @@ static ss_status iterate(halves *h, int sweeps, ss_run *run, double *x)
         for (int k = 0; good && k < problem->block_count; k++)
             energy += ss_gauge_of_block(problem, problem->diagonal, k, h->x, h->w, SS_WANT_ENERGY).energy;
         if (!good || !isfinite(energy)) {
-            status = h->best_energy < INFINITY ? SS_STALLED : SS_FAILED;
+            status = h->best.error < INFINITY ? SS_STALLED : SS_FAILED;
             break;
         }
-        if (energy < h->best_energy) memcpy(h->best, h->x, bytes);
-        h->best_energy = fmin(h->best_energy, energy);
+        ss_best_keep(&h->best, n, h->x, energy);
 
         memcpy(x, h->x, bytes);
         if (!ss_run_iteration(run, x, h->w)) {
@@ -218,7 +216,7 @@ static ss_status iterate(halves *h, int sweeps, ss_run *run, double *x)
         if (energy == 0.0) return SS_CONVERGED;
         if (ss_watch_stalled(&watch, energy, STUCK)) {
             // Where there is no solution the direct half grows without bound.
-            for (int i = 0; i < n; i++) h->load[i] = h->x[i] - h->best[i];
+            for (int i = 0; i < n; i++) h->load[i] = h->x[i] - h->best.x[i];
             status = ss_run_ray(run, h->load) ? SS_RAY : SS_STALLED;
         }
 
@@ -227,7 +225,7 @@ static ss_status iterate(halves *h, int sweeps, ss_run *run, double *x)
         ss_safeguarded_anderson_next(&h->mixing, h->before, h->after);
         for (int i = 0; i < h->tangents; i++) h->x[h->tangent[i]] = h->after[i];
     }
-    if (h->best_energy < INFINITY) memcpy(x, h->best, bytes);
+    if (h->best.error < INFINITY) memcpy(x, h->best.x, bytes);
     return status;
 }
 
@@ -235,14 +233,14 @@ static ss_status solve(const ss_problem *problem, const void *options, ss_run *r
 {
     const split_options *set = options;
     size_t n = (size_t)problem->size;
-    halves h = {.problem = problem, .run = run, .compliance = set->compliance, .best_energy = INFINITY};
+    halves h = {.problem = problem, .run = run, .compliance = set->compliance, .best.error = INFINITY};
     ss_status status = SS_FAILED;
     h.member = ss_arena_take(run->arena, n, sizeof *h.member, "halves");
     h.tangent = ss_arena_take(run->arena, n, sizeof *h.tangent, "halves");
     h.is_direct = ss_arena_take(run->arena, n, sizeof *h.is_direct, "halves");
     if (!h.member || !h.tangent || !h.is_direct ||
         !ss_arena_take_vectors(run->arena, n, "halves",
-                               (double **[]){&h.x, &h.w, &h.load, &h.best, &h.before, &h.after, NULL}))
+                               (double **[]){&h.x, &h.w, &h.load, &h.best.x, &h.before, &h.after, NULL}))
         return SS_FAILED;
 
     // Which unknown belongs to which half.

@@ -1,7 +1,6 @@
 #include "solver/core/progress.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "base/memory.h"
 
@@ -21,12 +20,12 @@ bool ss_progress_start(const ss_space *space, ss_run *run, double *x, ss_progres
                               .run = run,
                               .x = x,
                               .energy = square > 0.0 ? work / square : 1.0,
-                              .best_error = INFINITY,
+                              .best.error = INFINITY,
                               .measured = INFINITY,
                               .status = SS_FAILED};
-    progress->best = ss_arena_take_unset(run->arena, n, sizeof *progress->best, "best");
+    progress->best.x = ss_arena_take_unset(run->arena, n, sizeof *progress->best.x, "best");
     progress->way = ss_arena_take_unset(run->arena, n, sizeof *progress->way, "way");
-    return progress->best && progress->way;
+    return progress->best.x && progress->way;
 }
 
 bool ss_progress_drifts(ss_progress *progress, const double *before, const double *after)
@@ -50,10 +49,7 @@ bool ss_progress_report(ss_progress *progress, const double *r, double error, in
     const ss_space *space = progress->space;
     progress->status = SS_FAILED;
     if (!isfinite(error)) return false;
-    if (error < progress->best_error) {
-        progress->best_error = error;
-        memcpy(progress->best, r, (size_t)space->size * sizeof *r);
-    }
+    ss_best_keep(&progress->best, space->size, r, error);
 
     // The driver judges by the past how soon the rule may hold; a sudden drop is shown in any case.
     bool due = ss_run_due(progress->run, 0.5 * progress->energy * error * error);
@@ -75,14 +71,14 @@ bool ss_progress_report(ss_progress *progress, const double *r, double error, in
     for (int i = 0; i < space->size; i++) largest = fmax(largest, fabs(r[i]));
     if (!stuck && !(largest > enormous)) return true;
     progress->status = SS_STALLED;
-    ss_progress_drifts(progress, progress->best, r);
+    ss_progress_drifts(progress, progress->best.x, r);
     return false;
 }
 
 ss_status ss_progress_end(ss_progress *progress)
 {
     bool is_last = progress->status == SS_CONVERGED && ss_run_status(progress->run) == SS_CONVERGED;
-    if (!is_last && isfinite(progress->best_error))
-        ss_space_leave(progress->space, progress->best, progress->x);
+    if (!is_last && isfinite(progress->best.error))
+        ss_space_leave(progress->space, progress->best.x, progress->x);
     return progress->status;
 }

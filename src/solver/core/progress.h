@@ -10,11 +10,11 @@
 typedef struct ss_progress {
     const ss_space *space;
     ss_run *run;
-    double *x;          /* of the problem: what was reported last */
-    double energy;      /* J: of one unit of error, squared and halved */
-    double *best, *way; /* the best point; scratch */
-    double best_error;  /* INFINITY before the first */
-    double measured;    /* error when the driver looked last */
+    double *x;       /* of the problem: what was reported last */
+    double energy;   /* J: of one unit of error, squared and halved */
+    ss_best best;    /* in the space */
+    double *way;     /* scratch */
+    double measured; /* error when the driver looked last */
     ss_watch watch;
     ss_status status;
 } ss_progress;

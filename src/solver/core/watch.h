@@ -1,8 +1,24 @@
-/* solver/core/watch.h - has a method come to a standstill? */
+/* solver/core/watch.h - the best point that a method has found, and has it come to a standstill? */
 #ifndef SS_SOLVER_CORE_WATCH_H
 #define SS_SOLVER_CORE_WATCH_H
 
 #include <stdbool.h>
+#include <string.h>
+
+/* The method takes x for it, in variables of its choice, and the error is INFINITY before the first. */
+typedef struct ss_best {
+    double *x;
+    double error;
+} ss_best;
+
+/* Keeps x, of size n, when no error was lower so far: true then. */
+static inline bool ss_best_keep(ss_best *best, int n, const double *x, double error)
+{
+    if (!(error < best->error)) return false;
+    best->error = error;
+    memcpy(best->x, x, (size_t)n * sizeof *x);
+    return true;
+}
 
 /* Zeroed at the start. */
 typedef struct ss_watch {
