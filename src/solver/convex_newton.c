@@ -32,7 +32,6 @@
 #include "base/memory.h"
 #include "base/option_rows.h"
 #include "linalg/vector.h"
-#include "solver/core/watch.h"
 #include "solver/local/local_cone.h"
 #include "solver/newton/newton.h"
 #include "solver/newton/maps.h"
@@ -224,7 +223,7 @@ static bool start_rigid(newton_run *c, ss_newton *newton, int sweeps)
 {
     size_t bytes = (size_t)c->space->size * sizeof *c->s;
     double error;
-    ss_space_enter(c->space, newton->x, c->z);
+    ss_space_enter(c->space, newton->progress.x, c->z);
     memcpy(c->g, c->z, bytes);
     ss_space_velocity(c->space, c->z, c->zu);
     if (!report(c, newton, &error)) return false;
@@ -246,18 +245,13 @@ static ss_status solve_rigid(newton_run *c, ss_newton *newton, int sweeps)
 {
     enum { STUCK = 300 }; // the error of z is not what falls with every step
     static const double small = 0.1, near = 1.01;
-    const ss_space *space = c->space;
     ss_watch watch = {0};
     double error;
     bool more = start_rigid(c, newton, sweeps);
     while (more && report(c, newton, &error)) {
         // Where there is no solution the multipliers grow without bound.
         if (ss_watch_stalled(&watch, error, STUCK)) {
-            for (int i = 0; i < space->size; i++) {
-                int k = space->number[i];
-                c->rhs[i] = space->unit[i] * (c->z[k] - newton->best[k]);
-            }
-            newton->has_ray = ss_run_ray(newton->run, c->rhs);
+            ss_progress_drifts(&newton->progress, newton->progress.best.x, c->z);
             break;
         }
 
@@ -267,7 +261,7 @@ static ss_status solve_rigid(newton_run *c, ss_newton *newton, int sweeps)
             renew_multipliers(c);
         more = newton_step(c);
     }
-    ss_run_note(newton->run, "%d factorisations", c->system->factorizations);
+    ss_run_note(newton->progress.run, "%d factorisations", c->system->factorizations);
     return ss_newton_end(newton);
 }
 
@@ -277,7 +271,7 @@ static ss_status solve_compliant(newton_run *c, ss_newton *newton)
     enum { STUCK = 20 };
     static const double rounding = 1e-15; // of the velocities, next to the loads
     ss_watch watch = {0};
-    ss_space_enter(c->space, newton->x, c->z);
+    ss_space_enter(c->space, newton->progress.x, c->z);
     start(c);
     bool good = true, done = false;
     double size = ss_norm(c->space->size, c->space->q);
@@ -286,8 +280,8 @@ static ss_status solve_compliant(newton_run *c, ss_newton *newton)
         done = c->inner <= (100.0 + c->k) * rounding * size || ss_watch_stalled(&watch, c->inner, STUCK);
         if (!done) good = newton_step(c);
     }
-    ss_space_leave(c->space, c->z, newton->x);
-    return newton->stopped ? ss_run_status(newton->run) : good ? SS_CONVERGED : SS_FAILED;
+    ss_space_leave(c->space, c->z, newton->progress.x);
+    return ss_newton_is_over(newton) ? newton->progress.status : good ? SS_CONVERGED : SS_FAILED;
 }
 
 static ss_status solve(const ss_problem *problem, const void *options, ss_run *run, double *x)

@@ -398,7 +398,7 @@ static ss_status iterate(pivoting *p, int passes, ss_coupled_bounds *coupled)
         ss_scaled_bounds(&p->s, p->dx, p->new_lower, p->new_upper);
         goes_on = goes_on && move_bounds(p);
     }
-    memcpy(p->best.x, p->x, bytes);
+    memcpy(p->best.x, p->x, bytes); // the run has ended at this one
     return p->exchanges > p->max_exchanges ? SS_STALLED : ss_run_status(p->run);
 }
 

@@ -156,7 +156,7 @@ static double step_length(interior *inner)
 static double advance(interior *inner)
 {
     ss_newton *newton = &inner->newton;
-    if (ss_run_late(newton->run)) return 0.0;
+    if (ss_run_late(newton->progress.run)) return 0.0;
     ss_interior_cones_slacks(&inner->cones, inner->r);
     ss_interior_cones_missing(&inner->cones, inner->u, inner->rest);
     if (!ss_interior_cones_linearize(&inner->cones, &newton->system)) return 0.0;
@@ -197,7 +197,8 @@ static bool go_inside(interior *inner, const inside_plan *plan)
     enum { SHORT_STEPS = 20, SHORT_STEPS_MONOTONE = 8, PATIENCE = 4 };
     int allowed = inner->is_monotone ? SHORT_STEPS_MONOTONE : SHORT_STEPS;
     ss_newton *newton = &inner->newton;
-    double aim = fmin(1e-3, 0.1 * newton->best_error); // the error at which to polish next
+    const ss_best *best = &newton->progress.best;
+    double aim = fmin(1e-3, 0.1 * best->error); // the error at which to polish next
     int short_steps = 0, idle = 0, limit = newton->system.factorizations + plan->factorizations;
 
     // From the middle of the cones, ten times a typical impulse from the boundary. Or from the best point, so
@@ -205,8 +206,8 @@ static bool go_inside(interior *inner, const inside_plan *plan)
     // impulse times the missing velocity.
     inner->cones.share = 1.0;
     if (plan->resume) {
-        double size = 10.0 * inner->scale, missing = inner->scale * newton->best_error;
-        memcpy(inner->r, newton->best, (size_t)newton->space->size * sizeof *inner->r);
+        double size = 10.0 * inner->scale, missing = inner->scale * best->error;
+        memcpy(inner->r, best->x, (size_t)newton->space->size * sizeof *inner->r);
         ss_space_velocity(newton->space, inner->r, inner->u);
         ss_interior_cones_resume(&inner->cones, size * missing, inner->r, inner->u);
     } else {
@@ -215,8 +216,8 @@ static bool go_inside(interior *inner, const inside_plan *plan)
     ss_space_velocity(newton->space, inner->r, inner->u);
 
     while (newton->system.factorizations < limit) {
-        double best = newton->best_error;
-        newton->system.fine = best > decided ? coarse : SS_NEWTON_FINE;
+        double before = best->error;
+        newton->system.fine = before > decided ? coarse : SS_NEWTON_FINE;
         double t = advance(inner);
         newton->system.fine = SS_NEWTON_FINE;
         if (!(t > 0.0)) return ss_newton_is_late(newton);
@@ -225,7 +226,7 @@ static bool go_inside(interior *inner, const inside_plan *plan)
         double error = ss_newton_note(newton, inner->r, inner->u);
         if (!isfinite(error)) return false;
         if (!ss_newton_report(newton, inner->r) || ss_newton_exact(newton)) return true;
-        if (newton->best_error <= plan->enough) return false;
+        if (best->error <= plan->enough) return false;
         if (error <= aim) {
             aim = 0.1 * error;
             if (polish(inner, error)) return true;
@@ -240,8 +241,8 @@ static bool go_inside(interior *inner, const inside_plan *plan)
 
         // Redundant contacts under Coulomb's law with gaps that do not fit each other: the impulses have far
         // to go along directions that W does not see. Strides do that better.
-        idle = newton->best_error < 0.9 * best ? 0 : idle + 1;
-        bool is_idle = !inner->is_monotone && newton->best_error < decided && idle >= PATIENCE;
+        idle = best->error < 0.9 * before ? 0 : idle + 1;
+        bool is_idle = !inner->is_monotone && best->error < decided && idle >= PATIENCE;
         if (is_idle || t < too_short || (t < 0.2 && ++short_steps >= allowed)) return false;
     }
     return false;
@@ -252,7 +253,7 @@ static bool go_inside(interior *inner, const inside_plan *plan)
 /* Has the run stopped, is there a ray, or nothing left but rounding? */
 static bool is_over(const ss_newton *newton)
 {
-    return newton->stopped || newton->has_ray || ss_newton_exact(newton);
+    return ss_newton_is_over(newton) || ss_newton_exact(newton);
 }
 
 static void go_to(interior *inner, const double *r)
@@ -265,10 +266,10 @@ static void go_to(interior *inner, const double *r)
  * it shrinks are chosen here. True when the run is over. */
 static bool walk_from_best(interior *inner, ss_newton_plan plan)
 {
-    plan.alpha = fmin(fmax(inner->newton.best_error, 1e-4), 0.1);
+    plan.alpha = fmin(fmax(inner->newton.progress.best.error, 1e-4), 0.1);
     plan.shrink = 0.3;
     plan.shrink_fast = 0.09;
-    go_to(inner, inner->newton.best);
+    go_to(inner, inner->newton.progress.best.x);
     return ss_newton_steps(&inner->newton, &plan, inner->r, inner->u);
 }
 
@@ -280,21 +281,22 @@ static bool take_turns(interior *inner)
     static const ss_newton_plan between = {.steps = STEPS, .patience = IDLE};
     static const inside_plan again = {.factorizations = 30, .resume = true};
     ss_newton *newton = &inner->newton;
+    const ss_best *best = &newton->progress.best;
     double resumed = INFINITY;
     bool has_strode = false;
-    for (int k = 0; k < TURNS && isfinite(newton->best_error); k++) {
-        if (newton->best_error < decided && !has_strode) {
-            ss_proximal_plan strides = {.alpha = fmin(fmax(10.0 * newton->best_error, 1e-8), 1e-4),
+    for (int k = 0; k < TURNS && isfinite(best->error); k++) {
+        if (best->error < decided && !has_strode) {
+            ss_proximal_plan strides = {.alpha = fmin(fmax(10.0 * best->error, 1e-8), 1e-4),
                                         .largest = 1.0,
                                         .patience = 100,
                                         .attempts = 8};
-            go_to(inner, newton->best);
+            go_to(inner, best->x);
             if (ss_newton_proximal(newton, &strides, inner->r, inner->u)) return true;
             has_strode = true;
         }
         if (k % 2 == 1 && walk_from_best(inner, between)) return true;
-        if (newton->best_error == resumed) continue; // it would go the same way
-        resumed = newton->best_error;
+        if (best->error == resumed) continue; // it would go the same way
+        resumed = best->error;
         if (go_inside(inner, &again)) return true;
     }
     return false;
@@ -307,8 +309,7 @@ static bool take_turns(interior *inner)
 typedef struct ladder {
     ss_node *nodes; // as they are in the problem
     double *foot;   // the solution of the rung below
-    double *best;   // of the problem itself
-    double best_error;
+    ss_best best;   // of the problem itself
 } ladder;
 
 /* With less friction the problem is closer to a monotone one. Only the method sees it: the driver measures
@@ -323,7 +324,7 @@ static void set_friction(interior *inner, const ladder *up, double share)
         space->nodes[k].mu_spin = share * up->nodes[k].mu_spin;
     }
     ss_interior_cones_read_friction(&inner->cones);
-    inner->newton.best_error = INFINITY; // what was best for another problem does not count
+    inner->newton.progress.best.error = INFINITY; // what was best for another problem does not count
 }
 
 /* The problem with this friction, from the rung below: inside and, where that fails, by Newton steps.
@@ -337,13 +338,14 @@ static double climb_rung(interior *inner, ladder *up, double share)
     go_to(inner, up->foot);
     ss_newton_note(newton, inner->r, inner->u);
     go_inside(inner, &inside);
-    if (!newton->stopped && newton->best_error > ENOUGH) walk_from_best(inner, steps);
+    if (!ss_newton_is_over(newton) && newton->progress.best.error > ENOUGH) walk_from_best(inner, steps);
 
     // A ray with less friction is one of the problem itself, whose cones are larger: the driver has confirmed
     // it there. But under Coulomb's law it proves nothing (core/ray.c), and where impulses run away with less
     // friction there may be a solution with all of it.
-    if (share < 1.0) newton->has_ray = false;
-    return newton->best_error;
+    ss_status *status = &newton->progress.status;
+    if (share < 1.0 && *status == SS_RAY) *status = SS_FAILED;
+    return newton->progress.best.error;
 }
 
 /* A part of the friction first, from inside; then more and more of it. Steps are halved where that fails;
@@ -355,12 +357,13 @@ static bool climb(interior *inner, ladder *up, double share)
     static const inside_plan first = {.factorizations = 60, .enough = ENOUGH};
     ss_newton *newton = &inner->newton;
     size_t bytes = (size_t)newton->space->size * sizeof *inner->r;
+    const ss_best *best = &newton->progress.best;
     double step = 0.1;
     set_friction(inner, up, share);
     go_inside(inner, &first);
-    while (!newton->stopped && !newton->has_ray && share < 1.0) {
-        if (isfinite(newton->best_error)) memcpy(up->foot, newton->best, bytes);
-        for (bool is_up = false; !is_up && !newton->stopped && !newton->has_ray;) {
+    while (!ss_newton_is_over(newton) && share < 1.0) {
+        if (isfinite(best->error)) memcpy(up->foot, best->x, bytes);
+        for (bool is_up = false; !is_up && !ss_newton_is_over(newton);) {
             double next = fmin(1.0, share + step);
             bool is_there = climb_rung(inner, up, next) <= solved;
             is_up = is_there || step <= least;
@@ -369,10 +372,10 @@ static bool climb(interior *inner, ladder *up, double share)
         }
     }
 
-    bool is_up = !newton->stopped && !newton->has_ray && isfinite(newton->best_error);
+    bool is_up = !ss_newton_is_over(newton) && isfinite(best->error);
     set_friction(inner, up, 1.0);
     if (!is_up) return false;
-    go_to(inner, newton->best);
+    go_to(inner, best->x);
     ss_newton_note(newton, inner->r, inner->u);
     return true;
 }
@@ -384,28 +387,25 @@ static void persist(interior *inner)
     static const ss_newton_plan some = {.steps = 100, .patience = 40}, more = {.steps = 500, .patience = 200};
     static const double feet[] = {0.5, 0.3}; // shares of the friction
     ss_newton *newton = &inner->newton;
-    ss_arena *arena = newton->run->arena;
+    ss_best *best = &newton->progress.best;
+    ss_arena *arena = newton->progress.run->arena;
     size_t n = (size_t)newton->space->size, nodes = (size_t)newton->space->node_count;
     if (take_turns(inner) || is_over(newton)) return;
     if (walk_from_best(inner, some)) return;
 
     ladder up = {.nodes = ss_arena_take(arena, nodes, sizeof *up.nodes, "contacts"),
                  .foot = ss_arena_take(arena, n, sizeof *up.foot, "ladder"),
-                 .best = ss_arena_take(arena, n, sizeof *up.best, "ladder"),
-                 .best_error = newton->best_error};
-    if (!up.nodes || !up.foot || !up.best) return;
+                 .best.x = ss_arena_take(arena, n, sizeof *up.best.x, "ladder"),
+                 .best.error = INFINITY};
+    if (!up.nodes || !up.foot || !up.best.x) return;
     memcpy(up.nodes, newton->space->nodes, nodes * sizeof *up.nodes);
-    memcpy(up.best, newton->best, n * sizeof *up.best);
+    ss_best_keep(&up.best, (int)n, best->x, best->error);
     for (int k = 0; k < 2 && climb(inner, &up, feet[k]); k++) {
         bool over = is_over(newton) || take_turns(inner) || is_over(newton) || walk_from_best(inner, more);
-        if (newton->best_error < up.best_error) {
-            up.best_error = newton->best_error;
-            memcpy(up.best, newton->best, n * sizeof *up.best);
-        }
+        ss_best_keep(&up.best, (int)n, best->x, best->error);
         if (over) break;
     }
-    newton->best_error = up.best_error;
-    memcpy(newton->best, up.best, n * sizeof *newton->best);
+    *best = up.best;
 }
 
 /* ---- the method ------------------------------------------------------------------------------------- */

@@ -66,7 +66,8 @@ static ss_status solve_by_newton(const ss_problem *problem, const proximal_optio
         return ss_newton_end(&newton);
 
     // The same with the other map, from the best point.
-    if (isfinite(newton.best_error)) memcpy(r, newton.best, n * sizeof *r);
+    const ss_best *best = &newton.progress.best;
+    if (isfinite(best->error)) memcpy(r, best->x, n * sizeof *r);
     ss_space_velocity(newton.space, r, u);
     newton.map = SS_FISCHER_MAP;
     ss_newton_proximal(&newton, &plan, r, u);

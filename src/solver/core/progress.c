@@ -23,7 +23,7 @@ bool ss_progress_start(const ss_space *space, ss_run *run, double *x, ss_progres
                               .best.error = INFINITY,
                               .measured = INFINITY,
                               .status = SS_FAILED};
-    progress->best.x = ss_arena_take_unset(run->arena, n, sizeof *progress->best.x, "best");
+    progress->best.x = ss_arena_take(run->arena, n, sizeof *progress->best.x, "best");
     progress->way = ss_arena_take_unset(run->arena, n, sizeof *progress->way, "way");
     return progress->best.x && progress->way;
 }

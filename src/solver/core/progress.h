@@ -12,11 +12,11 @@ typedef struct ss_progress {
     ss_run *run;
     double *x;       /* of the problem: what was reported last */
     double energy;   /* J: of one unit of error, squared and halved */
-    ss_best best;    /* in the space */
+    ss_best best;    /* in the space; zero before the first */
     double *way;     /* scratch */
     double measured; /* error when the driver looked last */
     ss_watch watch;
-    ss_status status;
+    ss_status status; /* how it has ended, SS_FAILED before that */
 } ss_progress;
 
 /* False when out of memory. */

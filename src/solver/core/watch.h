@@ -5,7 +5,8 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* The method takes x for it, in variables of its choice, and the error is INFINITY before the first. */
+/* In any variables: those of a space have ss_progress, which reports and ends the run as well. x is taken by
+ * the method, and the error is INFINITY before the first. */
 typedef struct ss_best {
     double *x;
     double error;

@@ -13,13 +13,15 @@
 bool ss_newton_begin(const ss_problem *problem, ss_run *run, ss_newton_map map, double *x, ss_newton *newton)
 {
     size_t n = (size_t)problem->size;
-    *newton = (ss_newton){.run = run, .map = map, .x = x, .best_error = INFINITY};
+    *newton = (ss_newton){.map = map, .progress = {.best.error = INFINITY, .status = SS_FAILED}};
     newton->space = ss_space_create(problem, run->arena);
-    if (!newton->space || !ss_newton_system_create(newton->space, run, &newton->system)) return false;
+    if (!newton->space || !ss_newton_system_create(newton->space, run, &newton->system) ||
+        !ss_progress_start(newton->space, run, x, &newton->progress))
+        return false;
     if (!ss_arena_take_vectors(run->arena, n, "Newton vectors",
-                               (double **[]){&newton->best, &newton->dr, &newton->du, &newton->phi,
-                                             &newton->trial, &newton->trial_u, &newton->centre,
-                                             &newton->shifted, &newton->near, NULL}))
+                               (double **[]){&newton->dr, &newton->du, &newton->phi, &newton->trial,
+                                             &newton->trial_u, &newton->centre, &newton->shifted,
+                                             &newton->near, NULL}))
         return false;
 
     // Errors are relative to that of P(0).
@@ -33,19 +35,16 @@ bool ss_newton_begin(const ss_problem *problem, ss_run *run, ss_newton_map map, 
 
 bool ss_newton_exact(const ss_newton *newton)
 {
-    return newton->best_error <= 1e-14;
+    return newton->progress.best.error <= 1e-14;
 }
 
 ss_status ss_newton_end(ss_newton *newton)
 {
     static const double rounding = 1e-10; // of ill-conditioned problems
     ss_newton_system_free(&newton->system);
-    if (newton->stopped && ss_run_status(newton->run) == SS_CONVERGED) return SS_CONVERGED;
-    if (isfinite(newton->best_error)) ss_space_leave(newton->space, newton->best, newton->x);
-    if (newton->stopped) return ss_run_status(newton->run);
-    if (newton->has_ray) return SS_RAY;
-    if (!isfinite(newton->best_error)) return SS_FAILED;
-    return newton->best_error <= rounding ? SS_CONVERGED : SS_STALLED;
+    ss_status status = ss_progress_end(&newton->progress);
+    if (status != SS_FAILED || !isfinite(newton->progress.best.error)) return status;
+    return newton->progress.best.error <= rounding ? SS_CONVERGED : SS_STALLED;
 }
 
 double ss_newton_note(ss_newton *newton, const double *r, const double *u)
@@ -53,24 +52,26 @@ double ss_newton_note(ss_newton *newton, const double *r, const double *u)
     // where there is no solution, errors fall by a hair on the way to infinity
     static const double worth_it = 0.999;
     double error = ss_newton_residual(newton->space, 1.0, r, u, NULL) / newton->start_size;
-    if (error < worth_it * newton->best_error) {
-        newton->best_error = error;
-        memcpy(newton->best, r, (size_t)newton->space->size * sizeof *r);
-    }
+    ss_best *best = &newton->progress.best;
+    if (error < worth_it * best->error) ss_best_keep(best, newton->space->size, r, error);
     return error;
 }
 
 bool ss_newton_is_late(ss_newton *newton)
 {
-    newton->stopped = newton->stopped || ss_run_late(newton->run);
-    return newton->stopped;
+    ss_progress *progress = &newton->progress;
+    if (!ss_newton_is_over(newton) && ss_run_late(progress->run))
+        progress->status = ss_run_status(progress->run);
+    return ss_newton_is_over(newton);
 }
 
 bool ss_newton_report(ss_newton *newton, const double *r)
 {
-    ss_space_leave(newton->space, r, newton->x);
-    newton->stopped = !ss_run_iteration(newton->run, newton->x, NULL);
-    return !newton->stopped;
+    ss_progress *progress = &newton->progress;
+    ss_space_leave(newton->space, r, progress->x);
+    if (ss_run_iteration(progress->run, progress->x, NULL)) return true;
+    progress->status = ss_run_status(progress->run);
+    return false;
 }
 
 /* ---- sweeps ----------------------------------------------------------------------------------------- */
@@ -170,18 +171,19 @@ void ss_newton_sweeps(ss_newton *newton, int count, double *r, double *u)
 {
     enum { FEW = 4 };
     const ss_space *space = newton->space;
+    ss_run *run = newton->progress.run;
     size_t bytes = (size_t)space->size * sizeof *r;
     ss_sweeper sweeper;
     double before = ss_newton_note(newton, r, u);
-    if (!ss_sweeper_create(space, 0.0, NULL, space->full != NULL, newton->run->arena, &sweeper)) return;
+    if (!ss_sweeper_create(space, 0.0, NULL, space->full != NULL, run->arena, &sweeper)) return;
     memcpy(newton->trial, r, bytes);
     ss_sweeper_begin(&sweeper, newton->trial);
     if (space->full && count > FEW) count = FEW;
-    bool is_timed = ss_run_deadline(newton->run) < INFINITY;
+    bool is_timed = ss_run_deadline(run) < INFINITY;
     double began = is_timed ? ss_clock_seconds() : 0.0, cost = 0.0; // s of a sweep
     for (int k = 0; k < count; k++) {
         // what comes after the last one, velocities and errors, takes up to twice as long
-        if (ss_run_late(newton->run) || ss_run_lacks(newton->run, 3.0 * cost)) break;
+        if (ss_run_late(run) || ss_run_lacks(run, 3.0 * cost)) break;
         if (!(ss_sweeper_sweep(&sweeper, newton->trial) > 0.0)) break;
         if (is_timed) cost = ss_clock_seconds() - began, began += cost;
     }
@@ -308,16 +310,12 @@ static outcome stride(ss_newton *newton, double alpha, double *r, double *u, int
 static bool is_ray(ss_newton *newton, const double *r)
 {
     static const double far = 1e6;
-    const ss_space *space = newton->space;
     double square = 0.0;
-    for (int i = 0; i < space->size; i++) {
-        newton->trial[i] = r[i] - newton->centre[i];
-        square += newton->trial[i] * newton->trial[i];
+    for (int i = 0; i < newton->space->size; i++) {
+        double way = r[i] - newton->centre[i];
+        square += way * way;
     }
-    if (!(square > far * far)) return false;
-    for (int i = 0; i < space->size; i++)
-        newton->trial_u[i] = newton->trial[space->number[i]] * space->unit[i];
-    return ss_run_ray(newton->run, newton->trial_u);
+    return square > far * far && ss_progress_drifts(&newton->progress, newton->centre, r);
 }
 
 bool ss_newton_proximal(ss_newton *newton, const ss_proximal_plan *plan, double *r, double *u)
@@ -325,16 +323,17 @@ bool ss_newton_proximal(ss_newton *newton, const ss_proximal_plan *plan, double 
     static const double grow = 3.0, shrink = 0.3, shrink_less = 0.5; // after one or two steps, after three
     static const double not_much = 1.2;
     size_t bytes = (size_t)newton->space->size * sizeof *r;
-    double alpha = plan->alpha, best = newton->best_error, near = best;
-    memcpy(newton->near, newton->best, bytes);
+    ss_best *kept = &newton->progress.best;
+    double alpha = plan->alpha, best = kept->error, near = best;
+    memcpy(newton->near, kept->x, bytes);
     for (int idle = 0, failures = 0, taken = 0;
          idle <= plan->patience && failures < plan->attempts && alpha <= plan->largest;) {
         int steps;
         outcome how = stride(newton, alpha, r, u, &steps);
         if (how == ENDED) return true;
         taken += steps;
-        if (newton->best_error <= plan->enough || (plan->steps > 0 && taken >= plan->steps)) return false;
-        idle = newton->best_error < 0.99 * best ? 0 : idle + steps;
+        if (kept->error <= plan->enough || (plan->steps > 0 && taken >= plan->steps)) return false;
+        idle = kept->error < 0.99 * best ? 0 : idle + steps;
 
         // Back to the centre, unless the point is not much worse than the best so far: then the steps were
         // not in vain.
@@ -345,19 +344,19 @@ bool ss_newton_proximal(ss_newton *newton, const ss_proximal_plan *plan, double 
                 memcpy(r, newton->centre, bytes);
                 ss_space_velocity(newton->space, r, u);
             }
-            best = fmin(best, newton->best_error);
+            best = fmin(best, kept->error);
             continue;
         }
 
-        best = fmin(best, newton->best_error);
+        best = fmin(best, kept->error);
         failures = 0;
         if (is_ray(newton, r)) {
-            memcpy(newton->best, newton->near, bytes); // what is out there is better by a hair at most
-            return newton->has_ray = true;
+            memcpy(kept->x, newton->near, bytes); // what is out there is better by a hair at most
+            return true;
         }
         if (best < 0.5 * near) {
             near = best;
-            memcpy(newton->near, newton->best, bytes);
+            memcpy(newton->near, kept->x, bytes);
         }
         if (steps <= 3) alpha = fmax(alpha * (steps <= 2 ? shrink : shrink_less), newton->system.alpha_min);
     }
@@ -411,7 +410,7 @@ static bool leave_plateau(ss_newton *newton, const ss_newton_plan *plan, int idl
     enum { FROM_BEST = 12, FROM_HERE = 40, MANY = 400 };
     if (idle != FROM_BEST && idle != FROM_HERE) return false;
     if (idle == FROM_BEST) {
-        memcpy(r, newton->best, (size_t)newton->space->size * sizeof *r);
+        memcpy(r, newton->progress.best.x, (size_t)newton->space->size * sizeof *r);
         ss_space_velocity(newton->space, r, u);
     }
     ss_proximal_plan strides = {.alpha = fmax(0.1 * alpha, 1e-4),
@@ -435,7 +434,7 @@ bool ss_newton_steps(ss_newton *newton, const ss_newton_plan *plan, double *r, d
     for (int step = 0, best_at = 0; step < plan->steps; step++) {
         // Direction and search; a step into the wild is not taken, but alpha grows.
         double ratio, before = direction(newton, &alpha, r, u);
-        if (before < 0.0) return newton->stopped;
+        if (before < 0.0) return ss_newton_is_over(newton);
         double t = search(newton, alpha, before, r, u, &ratio);
         if (!isfinite(ratio)) return false;
         if (!is_wild(newton, alpha, ratio)) {
@@ -459,7 +458,7 @@ bool ss_newton_steps(ss_newton *newton, const ss_newton_plan *plan, double *r, d
         if (idle >= patience || (plan->hasty && ratio > 1.0)) return false;
 
         if (!plan->hasty && leave_plateau(newton, plan, idle, alpha, r, u)) return true;
-        if (newton->best_error <= plan->enough) return false;
+        if (newton->progress.best.error <= plan->enough) return false;
     }
     return false;
 }

@@ -1,10 +1,11 @@
-/* solver/newton/newton.h - what the Newton solvers share: the state of a run and the best point so far,
- * sweeps at the start, a proximal Newton method for any of the maps whose root is the solution (maps.h), and
- * the proximal point method over its steps.
+/* solver/newton/newton.h - what the Newton solvers share: the progress of a run, sweeps at the start, a
+ * proximal Newton method for any of the maps whose root is the solution (maps.h), and the proximal point
+ * method over its steps.
  */
 #ifndef SS_SOLVER_NEWTON_NEWTON_H
 #define SS_SOLVER_NEWTON_NEWTON_H
 
+#include "solver/core/progress.h"
 #include "solver/local/local_cone.h"
 #include "solver/newton/maps.h"
 #include "solver/newton/newton_system.h"
@@ -14,15 +15,10 @@ typedef enum ss_newton_map { SS_NATURAL_MAP, SS_FISCHER_MAP, SS_ALART_MAP } ss_n
 typedef struct ss_newton {
     ss_space *space;
     ss_newton_system system;
-    ss_run *run;
-    ss_newton_map map; /* of the proximal Newton method */
-    ss_alart alart;    /* SS_ALART_MAP: to be made where it is wanted */
-    double *x;         /* of the problem: what was reported last */
-    double *best;      /* the best r */
-    double best_error; /* |natural map of r| / |that of P(0)|; INFINITY before the first */
-    double start_size; /* |natural map of P(0)| */
-    bool stopped;      /* the run said stop */
-    bool has_ray;      /* impulses grow without bound: no solution */
+    ss_progress progress; /* an error is |natural map of r| / |that of P(0)| */
+    ss_newton_map map;    /* of the proximal Newton method */
+    ss_alart alart;       /* SS_ALART_MAP: to be made where it is wanted */
+    double start_size;    /* |natural map of P(0)| */
     double *dr, *du, *phi, *trial, *trial_u;
     double *centre, *shifted, *near; /* of proximal problems */
 } ss_newton;
@@ -35,10 +31,16 @@ ss_status ss_newton_end(ss_newton *newton);
 
 /* The error of a point and its velocity, remembered when it is the best. */
 double ss_newton_note(ss_newton *newton, const double *r, const double *u);
-/* Reports r as the next iterate; false: stop. */
+/* Reports r as the next iterate; false: stop. Steps are few and dear: the driver looks at each, and when to
+ * give up is for the plans to say. */
 bool ss_newton_report(ss_newton *newton, const double *r);
 /* In the middle of a step: is the time up? The run has stopped then. */
 bool ss_newton_is_late(ss_newton *newton);
+/* Has the run stopped, or impulses that grow without bound shown that there is no solution? */
+static inline bool ss_newton_is_over(const ss_newton *newton)
+{
+    return newton->progress.status != SS_FAILED;
+}
 /* Is there nothing left but rounding? */
 bool ss_newton_exact(const ss_newton *newton);
 
