@@ -21,6 +21,7 @@
 #include "solver/auto/auto.h"
 #include "solver/core/run_state.h"
 #include "solver/core/nested_run.h"
+#include "solver/core/watch.h"
 
 enum { FIRST_LOOK = 5, SOON = 3, LOOK_FOR_STEPS = 3, LOOKS = 64 };
 /* Islands up to SMALL unknowns are swept together, BUNDLE of them at a time: four contacts of different
@@ -35,9 +36,9 @@ typedef struct automatic {
     ss_auto_plan plan;
     bool is_planned; // beyond the sweeps
     bool is_polished;
-    double *x, *start, *best;
-    double best_excess;
-    bool ray; // some method saw impulses that grow without bound
+    double *x, *start;
+    ss_best best; // x, by its excess
+    bool ray;     // some method saw impulses that grow without bound
 } automatic;
 
 /* Most problems are solved by the first sweeps: what comes then is planned only when it is needed. */
@@ -141,7 +142,7 @@ static void note_stage(automatic *a, const watch *w, const ss_nested_run_end *en
 {
     if (!ss_run_explains(a->run)) return;
     bool ends = end->excess < 1.0 || end->is_over;
-    bool is_close = !a->is_polished && fmin(a->best_excess, end->excess) < close_to_goal;
+    bool is_close = !a->is_polished && fmin(a->best.error, end->excess) < close_to_goal;
     const ss_auto_choice *choice = w->choice, *next = ends ? NULL : choice_at(a, w->next);
     const char *name = choice->solver->name, *then = is_close
                                                          ? "Newton steps, if cheaper than the next method"
@@ -170,13 +171,8 @@ static void note_stage(automatic *a, const watch *w, const ss_nested_run_end *en
 
 static void keep_best(automatic *a, double excess)
 {
-    size_t bytes = (size_t)a->problem->size * sizeof *a->x;
-    if (excess < a->best_excess) {
-        a->best_excess = excess;
-        memcpy(a->best, a->x, bytes);
-    } else {
-        memcpy(a->x, a->best, bytes);
-    }
+    int n = a->problem->size;
+    if (!ss_best_keep(&a->best, n, a->x, excess)) memcpy(a->x, a->best.x, (size_t)n * sizeof *a->x);
 }
 
 /* `next`: the place in the plan after it. True: that was the end, *status says how. */
@@ -184,8 +180,8 @@ static bool run_choice(automatic *a, const ss_auto_choice *choice, int next, ss_
 {
     watch w = {.a = a, .next = next, .choice = choice, .left = NAN};
     // steps are compared with where they began
-    if (choice->watch == SS_WATCH_STEPS && isfinite(a->best_excess))
-        w.log_excess[w.looks++] = log(a->best_excess);
+    if (choice->watch == SS_WATCH_STEPS && isfinite(a->best.error))
+        w.log_excess[w.looks++] = log(a->best.error);
     void *options = NULL; // defaults; also when out of memory, which will show again
     if (choice->without_sweeps) options = ss_run_default_options(choice->solver, a->run->arena, NULL);
     if (options) ss_options_set(choice->solver->options, options, "sweeps", "0", NULL);
@@ -207,11 +203,11 @@ static bool run_choice(automatic *a, const ss_auto_choice *choice, int next, ss_
     // at the deadline the last look has to do; the first stage has none before it to be compared with
     double latest = w.looks ? exp(w.log_excess[w.looks - 1]) : INFINITY;
     bool is_unknown = isnan(end.excess);
-    if (!is_unknown || isfinite(a->best_excess)) keep_best(a, is_unknown ? latest : end.excess);
+    if (!is_unknown || isfinite(a->best.error)) keep_best(a, is_unknown ? latest : end.excess);
     if (end.is_over) return *status = ss_run_status(a->run), true;
     a->ray |= end.status == SS_RAY;
-    *status = a->best_excess < 1.0 ? SS_CONVERGED : end.status == SS_RAY ? SS_RAY : SS_STALLED;
-    return a->best_excess < 1.0 || (choice->is_judge && end.status == SS_RAY);
+    *status = a->best.error < 1.0 ? SS_CONVERGED : end.status == SS_RAY ? SS_RAY : SS_STALLED;
+    return a->best.error < 1.0 || (choice->is_judge && end.status == SS_RAY);
 }
 
 /* ---- one problem ------------------------------------------------------------------------------------ */
@@ -238,7 +234,7 @@ static bool run_islands(automatic *a, ss_status *status)
 static bool polish(automatic *a, int next, ss_status *status)
 {
     ss_auto_plan steps = {0};
-    if (a->is_polished || !(a->best_excess < close_to_goal)) return false;
+    if (a->is_polished || !(a->best.error < close_to_goal)) return false;
     a->is_polished = true;
     ss_auto_plan_polish(a->problem, &a->features, &steps);
     const ss_auto_choice *other = choice_at(a, next);
@@ -252,7 +248,7 @@ static bool polish(automatic *a, int next, ss_status *status)
 ss_status ss_auto_solve_one(ss_problem *problem, ss_run *run, double *x, ss_auto_trail *trail)
 {
     size_t n = (size_t)problem->size, bytes = n * sizeof *x;
-    automatic a = {.run = run, .problem = problem, .trail = trail, .x = x, .best_excess = INFINITY};
+    automatic a = {.run = run, .problem = problem, .trail = trail, .x = x, .best.error = INFINITY};
     *trail = (ss_auto_trail){0};
 
     // What needs no method: a single contact or row, or a start that is the solution already.
@@ -265,9 +261,9 @@ ss_status ss_auto_solve_one(ss_problem *problem, ss_run *run, double *x, ss_auto
     }
     a.start = ss_arena_take_unset(run->arena, 2 * n, sizeof *a.start, "start and best x");
     if (!a.start) return SS_FAILED;
-    a.best = a.start + n;
+    a.best.x = a.start + n;
     memcpy(a.start, x, bytes);
-    memcpy(a.best, x, bytes);
+    memcpy(a.best.x, x, bytes);
 
     // One sweep, for what hardly touches.
     if (ss_auto_can_sweep(problem, x)) {

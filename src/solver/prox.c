@@ -146,10 +146,9 @@ static void adapt(adaptation *memory, double residual, double *factor)
 typedef struct inertia {
     bool is_on;
     double theta;   // grows by about 1/2 per iteration
-    double best;    // squared residual
+    ss_best best;   // x, by its squared residual
     int since_best; // iterations
     double *last;   // the iterate before
-    double *best_x;
 } inertia;
 
 /* From x, where the step that began at `before` led to, on to where the next one begins. Returns whether x
@@ -193,7 +192,7 @@ static ss_status solve(const ss_problem *problem, const void *options, ss_run *r
     // Gauss-Seidel is stable with local steps, Jacobi with those of the largest eigenvalue.
     adaptation memory = {.safe = 1.0};
     if (set->order == JACOBI) memory.safe /= ss_largest_eigenvalue(problem, step, POWER_ITERATIONS, run);
-    inertia onward = {.is_on = set->inertia, .theta = 1.0, .best = INFINITY, .last = last, .best_x = best_x};
+    inertia onward = {.is_on = set->inertia, .theta = 1.0, .best = {best_x, INFINITY}, .last = last};
     if (onward.is_on && set->rho == ADAPTIVE) factor *= memory.safe;
     memcpy(last, x, bytes);
     memcpy(best_x, x, bytes);
@@ -218,11 +217,7 @@ static ss_status solve(const ss_problem *problem, const void *options, ss_run *r
         bool adapts = set->rho == ADAPTIVE;
         if (onward.is_on) {
             // Does inertia still help? Otherwise the best x so far is where to go on without.
-            if (residual < onward.best) {
-                onward.best = residual;
-                onward.since_best = 0;
-                memcpy(best_x, x, bytes);
-            }
+            if (ss_best_keep(&onward.best, problem->size, x, residual)) onward.since_best = 0;
             if (onward.since_best++ >= PATIENCE || !isfinite(residual)) {
                 onward.is_on = false;
                 memcpy(x, best_x, bytes);
