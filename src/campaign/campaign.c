@@ -109,20 +109,6 @@ const char **ss_campaign_words(ss_campaign *campaign, const char *list, int *cou
     return words;
 }
 
-bool ss_campaign_read_shard(const char *text, int *shard, int *shards, ss_error *err)
-{
-    char first[16];
-    size_t length = strcspn(text, "/");
-    snprintf(first, sizeof first, "%.*s", (int)(length < sizeof first ? length : 0), text);
-    if (text[length] == '/' && ss_integer_read(first, shard) && ss_integer_read(text + length + 1, shards) &&
-        *shard >= 1 && *shard <= *shards)
-        return true;
-    return ss_fail(err, SS_ERROR_USAGE,
-                   "invalid value \"%s\" for --shard: expected I/N with I from 1 to "
-                   "N, for instance 2/4",
-                   text);
-}
-
 const char *ss_tolerance_rule(double tolerance, char rule[SS_TOLERANCE_RULE])
 {
     char number[SS_NUMBER_TEXT];

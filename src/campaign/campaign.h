@@ -86,6 +86,11 @@ void *ss_campaign_room(ss_campaign *campaign, size_t count, size_t size, ss_erro
 const char **ss_campaign_words(ss_campaign *campaign, const char *list, int *count, ss_error *err);
 /* "1/4" */
 bool ss_campaign_read_shard(const char *text, int *shard, int *shards, ss_error *err);
+/* What mpirun, srun, the array of a scheduler or GNU parallel says in the environment (docs/campaigns.md).
+ * The ranks of every job of an array are shards of their own. An error names the variables. */
+bool ss_campaign_find_shard(int *shard, int *shards, ss_error *err);
+/* The pattern with the shard of the campaign, "2-of-8", wherever it has %s; in the campaign's arena. */
+const char *ss_campaign_ledger_name(ss_campaign *campaign, const char *pattern, ss_error *err);
 /* Stricter than most need, so that a report can show several tolerances. */
 #define SS_CAMPAIGN_STOP "relative_energy<1e-8"
 /* The option --tol of bench, solve and run; `place` is the offset of its number. */

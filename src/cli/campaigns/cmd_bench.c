@@ -94,7 +94,10 @@ static bool read_flags(const ss_command *command, ss_campaign *campaign, ss_erro
     for (int i = 0; i < command->given_count; i++) {
         char flag[64];
         ss_option_flag(command->given[i].option, flag, sizeof flag);
-        ss_text_appendf(&text, " --%s %s", flag, command->given[i].value);
+        if (strcmp(flag, "shard") == 0) // whichever way it was found
+            ss_text_appendf(&text, " --shard %d/%d", campaign->shard, campaign->shards);
+        else
+            ss_text_appendf(&text, " --%s %s", flag, command->given[i].value);
     }
     campaign->text =
         text.out_of_memory ? NULL : ss_campaign_copy(campaign, ss_text_get(&text), text.length, err);
@@ -132,24 +135,30 @@ static bool read_file(const ss_command *command, ss_campaign *campaign, ss_error
     return true;
 }
 
-static bool describe(const ss_command *command, ss_campaign *campaign, ss_error *err)
+/* *output: the name of the ledger, in the campaign's arena. */
+static bool describe(const ss_command *command, ss_campaign *campaign, const char **output, ss_error *err)
 {
     const bench_options *options = command->options;
     campaign->jobs = options->jobs;
     campaign->read = options->read;
     campaign->limits = options->limits;
-    if (options->shard && !ss_campaign_read_shard(options->shard, &campaign->shard, &campaign->shards, err))
+    bool automatic = options->shard && strcmp(options->shard, "auto") == 0;
+    if (automatic && !ss_campaign_find_shard(&campaign->shard, &campaign->shards, err)) return false;
+    if (options->shard && !automatic &&
+        !ss_campaign_read_shard(options->shard, &campaign->shard, &campaign->shards, err))
         return false;
     if (!(options->campaign ? read_file : read_flags)(command, campaign, err)) return false;
 
     // The ledger must not replace what is read.
     struct stat in, out;
     if (!options->output) return ss_fail(err, SS_ERROR_USAGE, "no -o RESULTS.db given");
-    if (stat(options->output, &out) != 0) return true;
+    *output = options->shard ? ss_campaign_ledger_name(campaign, options->output, err) : options->output;
+    if (!*output) return false;
+    if (stat(*output, &out) != 0) return true;
     for (int i = 0; i < campaign->source_count; i++)
         if (stat(campaign->sources[i].path, &in) == 0 && in.st_dev == out.st_dev && in.st_ino == out.st_ino)
             return ss_fail(err, SS_ERROR_USAGE, "%s is an input file; choose another name for the output",
-                           options->output);
+                           *output);
     return true;
 }
 
@@ -187,12 +196,11 @@ static void complain(void *context, const char *line)
 
 /* ---- the end ------------------------------------------------------------------------------------- */
 
-static void print_json(const ss_command *command, const ss_campaign_summary *summary)
+static void print_json(const ss_command *command, const char *output, const ss_campaign_summary *summary)
 {
-    const bench_options *options = command->options;
     ss_json json = {.text = &command->out->text};
     ss_json_begin_object(&json);
-    ss_json_key(&json, "ledger"), ss_json_string(&json, options->output);
+    ss_json_key(&json, "ledger"), ss_json_string(&json, output);
     const struct {
         const char *name;
         int count;
@@ -227,12 +235,14 @@ static int run_bench(const ss_command *command)
     ss_campaign campaign;
     ss_campaign_summary summary = {0};
     ss_error err = {0};
-    bool made = ss_campaign_create(&campaign, &err), good = made && describe(command, &campaign, &err);
+    const char *output = NULL;
+    bool made = ss_campaign_create(&campaign, &err);
+    bool good = made && describe(command, &campaign, &output, &err);
 
     ss_ledger *ledger = NULL;
     if (good) {
         ss_interrupt_listen();
-        ledger = ss_ledger_open(options->output, &err);
+        ledger = ss_ledger_open(output, &err);
         good = ledger != NULL;
     }
     if (good) {
@@ -249,7 +259,7 @@ static int run_bench(const ss_command *command)
     // What came of it: counts as JSON, or the standing of the methods.
     bool through = good && !summary.interrupted, nothing = summary.problems == summary.faulty;
     if (through && options->json) {
-        print_json(command, &summary);
+        print_json(command, output, &summary);
     } else if (through && !nothing) {
         ss_results results = {0};
         ss_statistics statistics = {0};
@@ -265,20 +275,20 @@ static int run_bench(const ss_command *command)
     if (through && good && nothing)
         ss_command_say(command, "nothing to solve: no file or frame can be used");
     else if (through && good)
-        ss_command_say(command, "%s: %d of %d runs done (%d new, %d reused)%s", options->output, done,
-                       summary.runs, summary.done, summary.before,
+        ss_command_say(command, "%s: %d of %d runs done (%d new, %d reused)%s", output, done, summary.runs,
+                       summary.done, summary.before,
                        done != summary.runs ? "; some runs could not be started" : "");
     ss_ledger_abandon(ledger); // a mistake leaves nothing behind
-    if (made) ss_campaign_free(&campaign);
-
     if (good && summary.interrupted) {
         if (summary.runs > 0)
             ss_complain("stickslip: interrupted: %d of %d runs are in %s; repeat the command to continue",
-                        done, summary.runs, options->output);
+                        done, summary.runs, output);
         else
             ss_complain("stickslip: interrupted before the first run");
+        ss_campaign_free(&campaign);
         ss_interrupt_die();
     }
+    if (made) ss_campaign_free(&campaign);
     if (good) return summary.exit_code;
     if (err.code == SS_ERROR_USAGE) ss_fail_in(&err, "bench");
     return ss_report(&err);
@@ -305,8 +315,10 @@ static const ss_option table[] = {
      .help = "Number of concurrent runs; 0 = one per core. Timings (--repeats) are always taken one at a "
              "time.",
      .letter = 'j'},
-    {SS_FLAG(TEXT, bench_options, shard), .value_name = "I/N",
-     .help = "Do only part I of N of the runs; stickslip merge combines the ledgers."},
+    {SS_FLAG(TEXT, bench_options, shard), .value_name = "I/N|auto",
+     .help =
+         "Do only part I of N of the runs; stickslip merge combines the ledgers. auto: as mpirun, srun or "
+         "the job array says. %s in the name of the ledger becomes I-of-N."},
     {SS_FLAG(BOOL, bench_options, json), .help = "Print the counts as one JSON object."},
     {0}};
 
@@ -325,6 +337,8 @@ static const ss_example examples[] = {
     {"bench ode.h5 --recorded -s nsgs,interior-point -o results.db",
      "the answers that an engine stored, beside two solvers"},
     {"bench --campaign study.json --shard 2/8 -o part2.db", "the second of eight parts of a campaign file"},
+    {"bench --campaign study.json --shard auto -o runs/%s.db",
+     "the part of this rank, for instance of mpirun -n 8"},
     {0}};
 
 const ss_verb ss_verb_bench = {

@@ -1,0 +1,126 @@
+"""Campaigns in parts: which part a process does when mpirun, srun or a scheduler has started it, and real ranks of Open MPI,
+one of which is killed."""
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from test_bench import QUICK, bench, build_plugin, contents, slope
+from test_cli import PROGRAM, USAGE, here, run, run_json
+
+LAUNCHERS = ("SLURM_", "OMPI_", "PMI_", "PMIX_", "PBS_", "PARALLEL_", "SS_SHARDS")
+
+
+@pytest.fixture(autouse=True)
+def nothing_has_started_us(monkeypatch):
+    for name in [name for name in os.environ if name.startswith(LAUNCHERS)]:
+        monkeypatch.delenv(name)
+
+
+def set_all(monkeypatch, text):
+    for pair in text.split():
+        monkeypatch.setenv(*pair.split("="))
+
+
+@pytest.mark.parametrize("variables, shard", [
+    ("SLURM_ARRAY_TASK_ID=3 SLURM_ARRAY_TASK_MIN=1 SLURM_ARRAY_TASK_COUNT=4", "3-of-4"),
+    ("SLURM_ARRAY_TASK_ID=0 SLURM_ARRAY_TASK_MIN=0 SLURM_ARRAY_TASK_COUNT=4", "1-of-4"),
+    ("SLURM_ARRAY_TASK_ID=30 SLURM_ARRAY_TASK_MIN=10 SLURM_ARRAY_TASK_STEP=10 SLURM_ARRAY_TASK_COUNT=3", "3-of-3"),
+    ("SLURM_PROCID=0 SLURM_NTASKS=2 SLURM_STEP_ID=0", "1-of-2"),
+    ("OMPI_COMM_WORLD_RANK=1 OMPI_COMM_WORLD_SIZE=2", "2-of-2"),
+    ("PMI_RANK=4 PMI_SIZE=5", "5-of-5"),
+    ("PBS_ARRAY_INDEX=1 SS_SHARDS=7", "1-of-7"),
+    ("PARALLEL_SEQ=7 PARALLEL_JOBSLOT=2 SS_SHARDS=7", "7-of-7"),
+    # the daemons of mpirun, not its ranks, are tasks of Slurm
+    ("OMPI_COMM_WORLD_RANK=5 OMPI_COMM_WORLD_SIZE=8 SLURM_PROCID=1 SLURM_NTASKS=2 SLURM_STEP_ID=0", "6-of-8"),
+    # ranks in every job of an array; a batch script that is no task of its job
+    ("SLURM_ARRAY_TASK_ID=2 SLURM_ARRAY_TASK_MIN=1 SLURM_ARRAY_TASK_COUNT=3 SLURM_PROCID=1 SLURM_NTASKS=4 SLURM_STEP_ID=0",
+     "6-of-12"),
+    ("SLURM_ARRAY_TASK_ID=2 SLURM_ARRAY_TASK_MIN=1 SLURM_ARRAY_TASK_COUNT=3 SLURM_PROCID=0 SLURM_NTASKS=4", "2-of-3"),
+])
+def test_the_launcher_says_which_shard(slope, monkeypatch, variables, shard):
+    set_all(monkeypatch, variables)
+    arguments = [slope, "--frame", "0:3", "-s", "nsgs,pgs,jacobi"]
+    found = bench(*arguments, "--shard", "auto", "-o", "%s.db")
+    assert found["ledger"] == f"{shard}.db"
+    if found["runs"]:
+        given = bench(*arguments, "--shard", shard.replace("-of-", "/"), "-o", "given.db")
+        assert given["runs"] == found["runs"] and contents("given.db")["runs"] == contents(f"{shard}.db")["runs"]
+
+
+@pytest.mark.parametrize("variables, hints", [
+    ("", ["SLURM_ARRAY_TASK_ID", "SLURM_PROCID", "OMPI_COMM_WORLD_RANK", "PMI_SIZE", "PBS_ARRAY_INDEX", "PARALLEL_SEQ"]),
+    ("SLURM_PROCID=0 SLURM_NTASKS=4", ["none of these is set", "SLURM_STEP_ID (by srun)"]),
+    ("SLURM_ARRAY_TASK_ID=3", ["SLURM_ARRAY_TASK_ID is set, but SLURM_ARRAY_TASK_COUNT is not"]),
+    ("OMPI_COMM_WORLD_SIZE=3", ["OMPI_COMM_WORLD_SIZE is set, but OMPI_COMM_WORLD_RANK is not"]),
+    ("PMI_RANK=3", ["PMI_RANK is set, but PMI_SIZE is not"]),
+    ("PBS_ARRAY_INDEX=3", ["PBS_ARRAY_INDEX is set, but SS_SHARDS is not; set it to the number of jobs"]),
+    ("PARALLEL_SEQ=3 PARALLEL_JOBSLOT=1", ["PARALLEL_SEQ is set, but SS_SHARDS is not"]),
+    ("SS_SHARDS=3", ["none of these is set"]),
+    ("PMI_RANK=3 PMI_SIZE=3", ["PMI_RANK is 3", "not one of the 3 numbers from 0 on"]),
+    ("PMI_RANK=-1 PMI_SIZE=3", ["PMI_RANK is -1"]),
+    ("PMI_RANK=0 PMI_SIZE=0", ["PMI_RANK is 0"]),
+    ("PMI_RANK=one PMI_SIZE=3", ["PMI_RANK is \"one\", not a whole number"]),
+    ("PBS_ARRAY_INDEX=0 SS_SHARDS=3", ["PBS_ARRAY_INDEX is 0"]),
+    ("SLURM_ARRAY_TASK_ID=7 SLURM_ARRAY_TASK_MIN=1 SLURM_ARRAY_TASK_COUNT=3", ["SLURM_ARRAY_TASK_ID is 7"]),
+    ("SLURM_ARRAY_TASK_ID=0 SLURM_ARRAY_TASK_MIN=0 SLURM_ARRAY_TASK_COUNT=99999 PMI_RANK=0 PMI_SIZE=99999", ["too many"]),
+])
+def test_half_of_the_variables_is_an_error(slope, monkeypatch, variables, hints):
+    set_all(monkeypatch, variables)
+    ended = run("bench", slope, "-s", "nsgs", "--shard", "auto", "-o", "%s.db", code=USAGE)
+    assert "bench: --shard auto: " in ended.stderr and all(hint in ended.stderr for hint in hints)
+    assert not list(Path().glob("*.db"))
+
+
+def test_only_a_shard_has_a_place_in_the_name(slope):
+    arguments = [slope, "--frame", "0", "-s", "nsgs", "-o"]
+    assert bench(*arguments, "a%s.db")["ledger"] == "a%s.db" and Path("a%s.db").exists()
+    assert bench(*arguments, "100%-%s-%s.db", "--shard", "1/1")["ledger"] == "100%-1-of-1-1-of-1.db"
+
+
+# The parent of a worker is the rank. The first solve of all kills it, once.
+KILLER = r"""
+#include <stickslip/plugin.h>
+#include <signal.h>
+#include <unistd.h>
+static ss_status solve(const ss_problem *problem, const void *options, ss_run *run, double *x)
+{
+    (void)problem, (void)options, (void)run, (void)x;
+    if (unlink("armed") == 0) kill(getppid(), SIGKILL);
+    return SS_CONVERGED;
+}
+static const ss_solver killer = {.abi = SS_ABI, .name = "killer", .summary = "planted", .reference = "none",
+                                 .weakness = "all", .laws = ~0u, .solve = solve};
+static const ss_solver *const solvers[] = {&killer, NULL};
+const ss_extension ss_plugin = {.abi = SS_ABI, .solvers = solvers};
+"""
+
+
+def has_open_mpi():
+    return shutil.which("mpirun") and "Open MPI" in subprocess.run(["mpirun", "--version"], capture_output=True, text=True).stdout
+
+
+@pytest.mark.skipif(not has_open_mpi(), reason="no mpirun of Open MPI (tools/setup test)")
+def test_ranks_of_mpirun_make_the_whole_though_one_is_killed(slope):
+    plugin = build_plugin("killer", KILLER)
+    arguments = [slope, "--every", "3", "-s", "nsgs,pgs,killer", "--plugin", plugin, "--jobs", "1"]
+    whole = bench(*arguments, "-o", "whole.db")
+    Path("runs").mkdir()
+    command = ["mpirun", "-n", "3", "--oversubscribe", *(["--allow-run-as-root"] if os.geteuid() == 0 else []),
+               PROGRAM, "bench", *arguments, *QUICK, "--json", "--shard", "auto", "-o", "runs/%s.db"]
+
+    def launch():
+        return subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, timeout=120)
+
+    Path("armed").touch()
+    ended = launch()
+    assert ended.returncode != 0 and "signal 9" in ended.stderr and not Path("armed").exists(), ended.stderr
+    ended = launch()
+    assert ended.returncode == 0, ended.stderr
+    parts = sorted(map(str, Path("runs").iterdir()))
+    assert parts == [f"runs/{i}-of-3.db" for i in (1, 2, 3)]
+    merged = run_json("merge", "merged.db", *parts)
+    assert sum(part["added"] for part in merged["files"]) == whole["runs"] > 0
+    assert contents("merged.db") == contents("whole.db")
