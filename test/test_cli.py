@@ -764,7 +764,7 @@ def test_bash_completes_verbs_options_values_and_files(small):
     assert complete("info", "--f") == ["--frame", "--full", "--flip-world-normals", "--fill-gravity"]
     assert complete("convert", "a", "b", "--to", "fclib") == ["fclib-local", "fclib-global"]
     assert complete("convert", "a", "b", "--to", "=", "bpmd-") == ["bpmd-flat"]
-    assert complete("help", "ma") == ["man"]
+    assert complete("help", "ma") == ["man"] and complete("st") == ["status"]
     assert complete("check", "sm") == [small]
     assert complete("info", small, "--frame", "") == []
 

@@ -1,15 +1,18 @@
 """Campaigns in parts: which part a process does when mpirun, srun or a scheduler has started it, and real ranks of Open MPI,
-one of which is killed."""
+one of which is killed. What `status` says of their ledgers."""
+import json
 import os
 import shutil
+import sqlite3
 import subprocess
 from pathlib import Path
 
 import pytest
 
-from test_bench import QUICK, bench, build_plugin, contents, slope
-from test_cli import PROGRAM, USAGE, here, run, run_json
+from test_bench import QUICK, bench, build_plugin, contents, slope, wall
+from test_cli import BAD_INPUT, DONE, PROGRAM, USAGE, here, run, run_json
 
+FOUND = 1
 LAUNCHERS = ("SLURM_", "OMPI_", "PMI_", "PMIX_", "PBS_", "PARALLEL_", "SS_SHARDS")
 
 
@@ -124,3 +127,107 @@ def test_ranks_of_mpirun_make_the_whole_though_one_is_killed(slope):
     merged = run_json("merge", "merged.db", *parts)
     assert sum(part["added"] for part in merged["files"]) == whole["runs"] > 0
     assert contents("merged.db") == contents("whole.db")
+
+
+# ---- status ------------------------------------------------------------------------------------------------------
+
+def status(*ledgers, code):
+    return json.loads(run("status", *ledgers, "--json", code=code).stdout)
+
+
+def forget_runs(ledger, where):
+    """Takes runs out of a ledger, as if it had been killed before them; returns how many."""
+    with sqlite3.connect(ledger) as base:
+        runs = [row[0] for row in base.execute(f"SELECT id FROM runs WHERE {where}")]
+        for table in ("metrics", "samples", "history", "crossings", "contact_errors"):
+            base.executemany(f"DELETE FROM {table} WHERE run = ?", [(run,) for run in runs])
+        base.executemany("DELETE FROM runs WHERE id = ?", [(run,) for run in runs])
+    base.close()
+    return len(runs)
+
+
+def counts(found):
+    return {key: found[key] for key in ("done", "missing", "failed")}
+
+
+def test_status_of_shards_that_are_complete_behind_or_not_there(slope):
+    campaign = {"problems": [{"file": slope, "every": 3}], "methods": [{"solver": ["nsgs", "pgs", "jacobi"]}]}
+    Path("study.json").write_text(json.dumps(campaign))
+    arguments = ["--campaign", "study.json", "-o", "%s.db", "--shard"]
+    runs = [bench(*arguments, f"{i}/3")["runs"] for i in (1, 2, 3)]
+    ledgers = [f"{i}-of-3.db" for i in (1, 2, 3)]
+    whole = sum(runs)
+    assert whole == 7 * 3 and min(runs) > 0
+
+    found = status(*ledgers, code=DONE)
+    assert counts(found) == {"done": whole, "missing": 0, "failed": 0} and found["complete"]
+    assert [part["shard"] for part in found["ledgers"]] == ["1/3", "2/3", "3/3"]
+    assert [part["ledger"] for part in found["ledgers"]] == ledgers
+    assert [counts(part) for part in found["ledgers"]] == [{"done": n, "missing": 0, "failed": 0} for n in runs]
+    with sqlite3.connect(ledgers[1]) as base:
+        last = base.execute("SELECT max(started) FROM runs").fetchone()[0]
+    assert found["ledgers"][1]["last"] == last and found["ledgers"][1]["machines"][0]["cores"] >= 1
+    assert json.loads(found["ledgers"][1]["campaign"].rsplit("\n", 1)[0]) == campaign
+
+    # One shard has no ledger: nobody else is behind, but the whole is.
+    found = status(*ledgers[:2], code=FOUND)
+    assert counts(found) == {"done": runs[0] + runs[1], "missing": runs[2], "failed": 0} and not found["complete"]
+    assert [part["missing"] for part in found["ledgers"]] == [0, 0]
+
+    # One is behind, until it is merged with one that has the rest. A merged ledger is the whole.
+    shutil.copy(ledgers[0], "copy.db")
+    assert forget_runs(ledgers[0], "id > 1") == runs[0] - 1
+    found = status(*ledgers, code=FOUND)
+    assert found["missing"] == runs[0] - 1 and [part["missing"] for part in found["ledgers"]] == [runs[0] - 1, 0, 0]
+    run("merge", "merged.db", *ledgers)
+    found = status("merged.db", code=FOUND)
+    assert found["ledgers"][0]["shard"] == "1/1" and found["ledgers"][0]["missing"] == found["missing"] == runs[0] - 1
+    run("merge", "merged.db", "copy.db")
+    assert status("merged.db", code=DONE)["done"] == whole
+
+
+def test_status_counts_failures_and_tells_unlike_campaigns_apart(slope, wall):
+    plugin = build_plugin("killer", KILLER.replace("if (unlink(\"armed\") == 0) kill(getppid(), SIGKILL);", "raise(SIGSEGV);"))
+    bench(slope, "--frame", "0:3", "-s", "nsgs,killer", "--plugin", plugin, "-o", "a.db")
+    bench(wall, "-s", "pgs", "-o", "b.db")
+    found = status("a.db", "b.db", code=DONE)
+    assert [part["failed"] for part in found["ledgers"]] == [3, 0] and found["failed"] == 3
+    assert found["done"] == sum(part["done"] for part in found["ledgers"]) and found["missing"] == 0
+    shown = run("status", "a.db").stdout
+    assert "a.db: 6 of 6 runs done, 0 missing, 3 failed; last activity 20" in shown
+    assert "\n  campaign: bench slope.h5 --frame 0:3 " in shown
+    assert "\n  machine: " in shown and shown.endswith("in all: 6 of 6 runs done, 0 missing, 3 failed\n")
+
+
+def test_status_of_stored_answers_and_of_a_ledger_without_problems(slope):
+    run("solve", slope, "-s", "nsgs", "--frame", "0:4", "-o", "solved.h5", "--quiet")
+    answers = bench("solved.h5", slope, "--recorded", "-s", "pgs", "-o", "r.db")
+    assert answers["recorded"] == answers["problems"] + 4, "those of the example, and nsgs on four frames"
+    assert counts(status("r.db", code=DONE)) == {"done": answers["runs"], "missing": 0, "failed": 0}
+    forget_runs("r.db", "1")
+    with sqlite3.connect("r.db") as base:
+        base.execute("DELETE FROM problems")
+    base.close()
+    found = status("r.db", code=FOUND)
+    assert found["ledgers"][0]["missing"] is None and not found["complete"]
+    assert "r.db: no problems yet" in run("status", "r.db", code=FOUND).stdout
+    assert "not a ledger" in run("status", "r.db", slope, code=BAD_INPUT).stderr
+
+
+def test_status_reads_while_another_process_writes(slope):
+    arguments = [slope, "--frame", "0:3", "-s", "nsgs", "-o", "r.db"]
+    bench(*arguments)
+    with sqlite3.connect("r.db", isolation_level=None) as writer:
+        writer.execute("PRAGMA journal_mode = WAL")
+        writer.execute("BEGIN IMMEDIATE")
+        writer.execute("UPDATE runs SET message = 'being written'")
+        before = Path("r.db").read_bytes()
+        assert status("r.db", code=DONE)["done"] == 3
+        assert Path("r.db").read_bytes() == before
+        writer.execute("ROLLBACK")
+    writer.close()
+
+
+def test_status_usage():
+    run("status", code=USAGE)
+    assert "no.db: cannot be read" in run("status", "no.db", code=BAD_INPUT).stderr

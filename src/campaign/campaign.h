@@ -89,6 +89,10 @@ bool ss_campaign_read_shard(const char *text, int *shard, int *shards, ss_error 
 /* What mpirun, srun, the array of a scheduler or GNU parallel says in the environment (docs/campaigns.md).
  * The ranks of every job of an array are shards of their own. An error names the variables. */
 bool ss_campaign_find_shard(int *shard, int *shards, ss_error *err);
+/* The shard that the text of a campaign in a ledger names, "... --shard 2/8 ..."; 1 of 1 if it names none. */
+void ss_shard_of_text(const char *text, int *shard, int *shards);
+/* Is the run part of the shard? It does not depend on what else is in the campaign. */
+bool ss_shard_has(int shard, int shards, const ss_problem_entry *problem, const ss_method_entry *method);
 /* The pattern with the shard of the campaign, "2-of-8", wherever it has %s; in the campaign's arena. */
 const char *ss_campaign_ledger_name(ss_campaign *campaign, const char *pattern, ss_error *err);
 /* Stricter than most need, so that a report can show several tolerances. */

@@ -58,8 +58,4 @@ bool ss_execution_solve(ss_execution *execution, ss_error *err);
 bool ss_execution_judge_recorded(ss_execution *execution, ss_error *err);
 bool ss_execution_time(ss_execution *execution, ss_error *err);
 
-/* Is the run part of this shard? It does not depend on what else is in the campaign. */
-bool ss_execution_is_ours(const ss_campaign *campaign, const ss_problem_entry *problem,
-                          const ss_method_entry *method);
-
 #endif

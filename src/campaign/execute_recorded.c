@@ -21,7 +21,7 @@ static bool store(ss_execution *e, const ss_task *task, ss_method_entry *method,
 {
     const ss_problem_entry *problem = &e->plan.problems[task->problem].entry;
     if (!ss_ledger_method(e->ledger, method, err)) return false;
-    if (!ss_execution_is_ours(e->campaign, problem, method)) return true;
+    if (!ss_shard_has(e->campaign->shard, e->campaign->shards, problem, method)) return true;
     ss_known_run known;
     if (!ss_ledger_know(e->ledger, problem->id, method->id, e->machine.id, &known, err)) return false;
     e->summary->runs++;

@@ -1,7 +1,6 @@
 /* The last stages of a campaign: solving in parallel, then timing alone. */
 #include "campaign/execute_internal.h"
 
-#include "base/digest.h"
 #include "base/number.h"
 #include "campaign/machine.h"
 #include "campaign/record.h"
@@ -17,17 +16,6 @@ static bool is_failure(ss_outcome outcome)
 
 /* ---- the matrix ---------------------------------------------------------------------------------- */
 
-bool ss_execution_is_ours(const ss_campaign *campaign, const ss_problem_entry *problem,
-                          const ss_method_entry *method)
-{
-    ss_digest digest = ss_digest_start();
-    ss_digest_add_text(&digest, problem->hash);
-    ss_digest_add_text(&digest, problem->place);
-    ss_digest_add_text(&digest, method->key);
-    uint64_t word = ss_digest_scramble(digest.a ^ digest.b, SS_ROOT_2, SS_ROOT_3);
-    return word % (uint64_t)campaign->shards == (uint64_t)(campaign->shard - 1);
-}
-
 /* Calls `visit` for every run of the matrix. */
 static bool for_every_run(ss_execution *e, bool (*visit)(ss_execution *, int problem, int method, ss_error *),
                           ss_error *err)
@@ -36,7 +24,8 @@ static bool for_every_run(ss_execution *e, bool (*visit)(ss_execution *, int pro
         for (int m = 0; m < e->plan.method_count; m++) {
             const ss_planned_problem *problem = &e->plan.problems[p];
             const ss_planned_method *method = &e->plan.methods[m];
-            if (problem->entry.fault || !ss_execution_is_ours(e->campaign, &problem->entry, &method->entry))
+            if (problem->entry.fault ||
+                !ss_shard_has(e->campaign->shard, e->campaign->shards, &problem->entry, &method->entry))
                 continue;
             if (!visit(e, p, m, err)) return false;
         }
@@ -313,7 +302,8 @@ static bool queue_times(ss_execution *e, int problem, ss_known_run *known, ss_er
     const ss_campaign_options *options = &e->campaign->options;
     for (int m = 0; m < e->plan.method_count; m++) {
         known[m].samples = -1;
-        bool is_ours = !entry->fault && ss_execution_is_ours(e->campaign, entry, &methods[m].entry);
+        bool is_ours =
+            !entry->fault && ss_shard_has(e->campaign->shard, e->campaign->shards, entry, &methods[m].entry);
         if (is_ours && !look_up(e, problem, m, &known[m], err)) return false;
     }
 

@@ -1,6 +1,7 @@
 /* Which part of a campaign this process does: as the user says it, or as the program that started it does. */
 #include "campaign/campaign.h"
 
+#include "base/digest.h"
 #include "base/number.h"
 
 #include <stdio.h>
@@ -109,6 +110,31 @@ bool ss_campaign_find_shard(int *shard, int *shards, ss_error *err)
     *shards = (int)(ranks_each * jobs);
     *shard = (int)(job * ranks_each + rank + 1);
     return true;
+}
+
+void ss_shard_of_text(const char *text, int *shard, int *shards)
+{
+    static const char flag[] = "--shard ";
+    *shard = *shards = 1;
+    for (const char *at = text; (at = strstr(at, flag)); at++) {
+        char word[32];
+        const char *value = at + strlen(flag);
+        size_t length = strcspn(value, " \n");
+        int i, n;
+        if ((at > text && at[-1] != ' ' && at[-1] != '\n') || length >= sizeof word) continue;
+        snprintf(word, sizeof word, "%.*s", (int)length, value);
+        if (ss_campaign_read_shard(word, &i, &n, NULL)) *shard = i, *shards = n;
+    }
+}
+
+bool ss_shard_has(int shard, int shards, const ss_problem_entry *problem, const ss_method_entry *method)
+{
+    ss_digest digest = ss_digest_start();
+    ss_digest_add_text(&digest, problem->hash);
+    ss_digest_add_text(&digest, problem->place);
+    ss_digest_add_text(&digest, method->key);
+    uint64_t word = ss_digest_scramble(digest.a ^ digest.b, SS_ROOT_2, SS_ROOT_3);
+    return word % (uint64_t)shards == (uint64_t)(shard - 1);
 }
 
 const char *ss_campaign_ledger_name(ss_campaign *campaign, const char *pattern, ss_error *err)

@@ -132,7 +132,15 @@ static bool read_file(const ss_command *command, ss_campaign *campaign, ss_error
                             command->given[i].value, err))
             return false;
     }
-    return true;
+
+    // The file does not say which part of it was done.
+    if (!options->shard) return true;
+    ss_text text = {0};
+    ss_text_appendf(&text, "%s\n--shard %d/%d", campaign->text, campaign->shard, campaign->shards);
+    campaign->text =
+        text.out_of_memory ? NULL : ss_campaign_copy(campaign, ss_text_get(&text), text.length, err);
+    ss_text_free(&text);
+    return campaign->text || ss_fail(err, SS_ERROR_RESOURCES, "out of memory for the campaign");
 }
 
 /* *output: the name of the ledger, in the campaign's arena. */
