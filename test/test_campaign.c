@@ -398,6 +398,41 @@ TEST(shards_are_read_strictly)
         ENSURE(!ss_campaign_read_shard(bad[i], &shard, &shards, NULL));
 }
 
+TEST(the_text_of_a_campaign_names_its_shard)
+{
+    static const struct {
+        const char *text;
+        int shard, shards;
+    } cases[] = {{"", 1, 1},
+                 {"bench a.h5 --output r.db", 1, 1},
+                 {"bench a.h5 --shard 2/8 --output r.db", 2, 8},
+                 {"{\"problems\": [\"a.h5\"]}\n--shard 3/4", 3, 4},
+                 {"--shard 1/2", 1, 2},
+                 {"bench a--shard 2/8", 1, 1},
+                 {"bench --shard 9/8", 1, 1},
+                 {"bench --shard ", 1, 1},
+                 {"bench --shard 11111111111111111111111111111111111111111/2", 1, 1}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        int shard, shards;
+        ss_shard_of_text(cases[i].text, &shard, &shards);
+        ENSURE_INT(shard, cases[i].shard);
+        ENSURE_INT(shards, cases[i].shards);
+    }
+}
+
+TEST(the_name_of_a_ledger_has_the_shard)
+{
+    ss_campaign campaign;
+    ENSURE(ss_campaign_create(&campaign, NULL));
+    campaign.shard = 2;
+    campaign.shards = 8;
+    ENSURE_TEXT(ss_campaign_ledger_name(&campaign, "runs/%s.db", NULL), "runs/2-of-8.db");
+    ENSURE_TEXT(ss_campaign_ledger_name(&campaign, "%s%s%", NULL), "2-of-82-of-8%");
+    ENSURE_TEXT(ss_campaign_ledger_name(&campaign, "100%d", NULL), "100%d");
+    ENSURE_TEXT(ss_campaign_ledger_name(&campaign, "", NULL), "");
+    ss_campaign_free(&campaign);
+}
+
 static bool no_law(const ss_formulation *formulation, const void *options, const ss_contact_view *contact,
                    ss_contact_law *law, ss_error *err)
 {
