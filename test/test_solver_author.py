@@ -222,7 +222,7 @@ def test_tables_and_progress_fit_and_an_interruption_prints_what_was_done(plante
     bars = [line for line in lines if line.startswith("checking [")]
     assert bars and re.search(r"\d+/\d+, \d+ \w+ left, planted", bars[-1])
     assert any(re.match(r"  solves +right, or admitted", line) for line in lines)
-    assert any(re.match(r"stickslip: interrupted: \d+ of 174 checks were made", line) for line in lines)
+    assert any(re.match(r"stickslip: interrupted: \d+ of [\d,]+ checks were made", line) for line in lines)
     assert os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGINT
 
 
