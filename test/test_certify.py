@@ -55,6 +55,22 @@ def test_wrong_answers_are_refused(files):
     assert "m/s away" in result.stderr and "4 of 5 proved" in result.stdout
 
 
+def test_forged_certificates_and_velocities_are_faults(files):
+    with h5py.File("certified.h5", "r+") as file:
+        file[RESULT % 5 + "/velocities"][0] += 1.0
+    assert "proved is none" in run("check", "certified.h5", code=BAD_INPUT).stdout
+    assert "velocities differ" in run("certify", "certified.h5", "--stored", "--result", "certified", code=FOUND).stderr
+    with h5py.File("certified.h5", "r+") as file:
+        file[RESULT % 5 + "/velocities"][0] -= 1.0
+        file[RESULT % 5 + "/certificate/states"][:] = 1.0
+    assert "states[" in run("check", "certified.h5", code=BAD_INPUT).stdout
+
+
+def test_boxes_are_proved_as_problems(files):
+    run("certify", "drop.h5", "--frame", "4", "--formulation", "frictionless", "-o", "box.h5")
+    run("check", "box.h5")
+
+
 def test_convex_velocities_are_enclosed(files):
     proofs = run_json("certify", "drop.h5", "--formulation", "convex", "--frame", "4")["certificates"]
     assert proofs[0]["level"] == "forward" and 0 <= proofs[0]["forward"] < 1e-9  # J, of some 20 J
@@ -62,7 +78,7 @@ def test_convex_velocities_are_enclosed(files):
 
 def test_mistakes_are_named(files):
     assert "--stored" in run("certify", "drop.h5", "--stored", "-o", "x.h5", code=USAGE).stderr
-    assert "no answer of nobody" in run("certify", "drop.h5", "--stored", "--result", "nobody", code=BAD_INPUT).stderr
+    assert "no complete answer of nobody" in run("certify", "drop.h5", "--stored", "--result", "nobody", code=BAD_INPUT).stderr
     assert "drop.h5" in run("certify", "drop.h5", "-o", "drop.h5", code=USAGE).stderr
     with h5py.File("certified.h5", "r+") as file:
         file[RESULT % 1 + "/certificate"].attrs["level"] = b"perfect"

@@ -54,14 +54,14 @@ typedef struct ss_certified_contact {
 
 typedef struct ss_certificate {
     ss_certificate_level level;
-    ss_law law;         /* SS_LAW_CONE: Coulomb; SS_LAW_CONVEX */
+    ss_law law;         /* SS_LAW_CONE: Coulomb; SS_LAW_CONVEX; SS_LAW_BOX: a problem without cones */
     double bound;       /* m/s: the largest of all contacts; upper bounds, proved */
     double spin_bound;  /* rad/s: the same for rolling and torsional friction */
     double spin_speed;  /* m/s: the same times the coefficient of each, which is a length */
     double joint_bound; /* of joint rows, in the units of each */
     int worst_contact;  /* -1: none */
     int worst_row;      /* of the constraints; -1: none */
-    double scale;       /* m/s: the largest free velocity of a contact or joint row, to compare bounds with */
+    double scale; /* m/s: the largest free velocity of a contact or joint row; at least 1e-6 of a body's */
     /* m/s and rad/s: the answer's body velocities against those of the certified impulses */
     double velocity_error, spin_error;
     double distance; /* m/s, with level exact: of the contact velocities from the exact ones; else NaN */

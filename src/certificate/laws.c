@@ -12,24 +12,24 @@ static ss_midrad sum_of_squares(const ss_midrad *v, int count)
 /* A friction of a contact: the components that share one disc. */
 typedef struct friction_group {
     int count, component[3];
+    bool lifts; /* part of the cone, so that the convex law lifts what moves along it */
 } friction_group;
 
 /* Sliding, rolling, spinning; components without friction (zero impulse) and with infinite friction (no
- * motion) are in none. Returns how many groups. */
+ * motion) are in none. Spinning shares the disc of sliding in an ellipsoid that has one; alone it is a law
+ * beside the cone. Returns how many groups. */
 static int groups_of(const ss_block_case *block, friction_group groups[3])
 {
     int count = 0;
-    const int parts[3][3] = {{SS_TANGENT, SS_TANGENT + 1, block->ellipsoid ? SS_SPIN : -1},
-                             {SS_ROLLING, SS_ROLLING + 1, -1},
-                             {block->ellipsoid ? -1 : SS_SPIN, -1, -1}};
-    for (int p = 0; p < 3; p++) {
-        friction_group group = {0};
-        for (int k = 0; k < 3; k++) {
-            int component = parts[p][k];
-            if (component < 0 || block->mu[component] == 0.0 || isinf(block->mu[component])) continue;
-            group.component[group.count++] = component;
-        }
-        if (group.count) groups[count++] = group;
+    for (int first = SS_TANGENT; first <= SS_SPIN; first += 2) { // TANGENT, ROLLING, SPIN
+        friction_group group = {.lifts = first != SS_SPIN};
+        for (int i = first; i < first + 2 && i < SS_COMPONENTS; i++)
+            if (block->mu[i] > 0.0 && !isinf(block->mu[i])) group.component[group.count++] = i;
+        bool joined = block->ellipsoid && count > 0 && groups[0].component[0] < SS_ROLLING;
+        if (first == SS_SPIN && joined && group.count)
+            groups[0].component[groups[0].count++] = SS_SPIN;
+        else if (group.count)
+            groups[count++] = group;
     }
     return count;
 }
@@ -54,6 +54,7 @@ void ss_block_settle(ss_block_case *block, const ss_midrad w[SS_COMPONENTS])
     friction_group groups[3];
     int count = groups_of(block, groups);
     for (int g = 0; block->convex && g < count; g++) {
+        if (!groups[g].lifts) continue;
         double sum = 0.0; // the convex law lifts what slides: w_N = |mu w_T|
         for (int k = 0; k < groups[g].count; k++) {
             double y = block->mu[groups[g].component[k]] * w[groups[g].component[k]].high;
@@ -128,7 +129,7 @@ ss_shortfall ss_block_distance(const ss_block_case *block, const ss_midrad w[SS_
             y[k] = ss_midrad_multiply(ss_midrad_of(block->mu[groups[g].component[k]]),
                                       w[groups[g].component[k]]);
         if (block->state == SS_CERTIFIED_OPEN) {
-            lift = ss_midrad_add(lift, ss_midrad_root(sum_of_squares(y, n)));
+            if (groups[g].lifts) lift = ss_midrad_add(lift, ss_midrad_root(sum_of_squares(y, n)));
             continue;
         }
         ss_midrad per = ss_midrad_invert(block->x[SS_NORMAL]);
@@ -150,7 +151,7 @@ ss_shortfall ss_block_distance(const ss_block_case *block, const ss_midrad w[SS_
             *sum = norm_up(*sum, off);
             if (i >= SS_ROLLING) result.turning = norm_up(result.turning, off * block->mu[i]);
         }
-        lift = ss_midrad_add(lift, speed);
+        if (groups[g].lifts) lift = ss_midrad_add(lift, speed);
 
         // how far from the other state
         if (groups[g].component[0] >= SS_ROLLING) continue;

@@ -134,7 +134,8 @@ ss_certificate *ss_certify_problem(ss_problem *problem, const double *x, const s
     int *at = ss_allocate(size, sizeof *at);
     ss_certificate *to = own && w && cases && at ? ss_certificate_create(contacts, err) : NULL;
     if (to) {
-        to->law = ss_problem_laws(problem) & SS_LAW_CONVEX ? SS_LAW_CONVEX : SS_LAW_CONE;
+        unsigned laws = ss_problem_laws(problem);
+        to->law = laws & SS_LAW_CONVEX ? SS_LAW_CONVEX : laws & SS_LAW_CONE ? SS_LAW_CONE : SS_LAW_BOX;
         for (size_t i = 0; i < size; i++) own[i] = ss_midrad_of(x[i]);
         certify_backward(problem, own, w, cases, at, options ? options->tolerance : 0.0, to);
         if (options && options->exact_unknowns > 0 &&

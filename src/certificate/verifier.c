@@ -209,6 +209,10 @@ static void read_contact(ss_verifier *v, int c, ss_verified_contact *to)
         to->law.mu[SS_TANGENT + k] = fmin(contacts->mu[c][k], most);
         to->law.mu[SS_ROLLING + k] = contacts->mu_rolling ? contacts->mu_rolling[c] : 0.0;
     }
+    // rolling friction needs two tangents in the cone
+    double low = fmin(to->law.mu[SS_TANGENT], to->law.mu[SS_TANGENT + 1]);
+    double high = fmax(to->law.mu[SS_TANGENT], to->law.mu[SS_TANGENT + 1]);
+    if (low != high && (low == 0.0 || isinf(high))) to->law.mu[SS_ROLLING] = to->law.mu[SS_ROLLING + 1] = 0.0;
     to->law.mu[SS_SPIN] = contacts->mu_torsion ? contacts->mu_torsion[c] : 0.0;
     to->law.ellipsoid = contacts->spin_coupling && contacts->spin_coupling[c] == SS_SPIN_ELLIPSOID &&
                         to->law.mu[SS_SPIN] > 0.0;
@@ -424,8 +428,11 @@ double ss_verifier_free_speed(ss_verifier *v)
         push_contact(v, &alone);
     }
     move_bodies(v);
-    for (int b = 0; b < v->frame->bodies.count; b++)
+    for (int b = 0; b < v->frame->bodies.count; b++) {
         memcpy(v->body[b].free, v->body[b].velocity, sizeof v->body[b].free);
+        // where contacts and joints stay as they are anyway, a millionth of the bodies' speed counts
+        for (int i = 0; i < 3; i++) largest = fmax(largest, 1e-6 * fabs(v->body[b].free[i].high));
+    }
     for (int r = 0; r < v->frame->constraints.row_count; r++)
         if (v->row[r].in)
             largest = fmax(largest, fabs(ss_midrad_add(row_speed(v, r, false), v->row[r].offset).high));

@@ -77,6 +77,7 @@ static void certify(ss_verifier *v, double tolerance, const ss_answer *inside, s
     }
 
     // the velocities that the answer itself states
+    double speed = to->scale, spin = to->scale;
     for (int b = 0; b < frame->bodies.count; b++) {
         if (!ss_frame_is_live(frame, b)) continue;
         for (int i = 0; i < 6; i++) {
@@ -84,10 +85,34 @@ static void certify(ss_verifier *v, double tolerance, const ss_answer *inside, s
             double off = ss_midrad_magnitude(ss_midrad_subtract(v->body[b].velocity[i], stated));
             double *error = i < 3 ? &to->velocity_error : &to->spin_error;
             if (!(off <= *error)) *error = off;
+            double *fastest = i < 3 ? &speed : &spin;
+            *fastest = fmax(*fastest, fabs(v->body[b].velocity[i].high));
         }
     }
 
     ss_certificate_conclude(to, tolerance);
+
+    // impulses without their velocities, or with friction along the normal, are not an answer
+    double share = tolerance > 0.0 ? tolerance : 1e-8;
+    int odd = -1;
+    for (int c = 0; c < v->contact_count; c++) {
+        const double *f = v->answer->friction_impulse[v->contact[c].contact],
+                     *n = v->contact[c].direction[SS_NORMAL];
+        double size =
+            fabs(f[0]) + fabs(f[1]) + fabs(f[2]) + fabs(v->answer->normal_impulse[v->contact[c].contact]);
+        if (!(fabs(f[0] * n[0] + f[1] * n[1] + f[2] * n[2]) <= share * size)) odd = v->contact[c].contact;
+    }
+    bool proved = to->level == SS_CERTIFIED_BACKWARD;
+    if (proved && !(to->velocity_error <= share * speed && to->spin_error <= share * fmax(spin, speed))) {
+        to->level = SS_CERTIFIED_NOT;
+        snprintf(to->reason, sizeof to->reason,
+                 "the velocities differ from those of the impulses by %.2e m/s and %.2e rad/s",
+                 to->velocity_error, to->spin_error);
+    } else if (proved && odd >= 0) {
+        to->level = SS_CERTIFIED_NOT;
+        snprintf(to->reason, sizeof to->reason, "the friction of contact %d has a part along the normal",
+                 odd);
+    }
 
     // under the convex law also how far the exact velocities can be
     bool plain = true;

@@ -92,8 +92,8 @@ static void print_text(const ss_command *command, const comparison *c)
         ss_text_appendf(text, "times of %d: geometric mean of the ratios %.3f\n", d->timed, d->mean);
     else
         ss_text_append(
-            text,
-            "no times to compare: repeats (bench --repeats) on the same processor are needed in both\n");
+            text, "no times to compare: that takes runs that both solve, with repeats (bench --repeats) on "
+                  "the same processor\n");
     if (d->only_before || d->only_after)
         ss_text_appendf(text, "%d runs only in the first ledger, %d only in the second\n", d->only_before,
                         d->only_after);

@@ -111,8 +111,9 @@ static void add_line(certifying *c, const finding *found)
     ss_table_add(&c->table, "%s", !own ? "-" : found->result ? found->result : own->solver);
     ss_table_add_styled(&c->table, proved ? SS_STYLE_GOOD : SS_STYLE_BAD,
                         own ? ss_certificate_level_name(own->level) : "none");
-    ss_table_add(&c->table, own ? "%.2g" : "-", own ? own->bound : 0.0);
-    ss_table_add(&c->table, own && own->scale > 0.0 ? "%.2g" : "-", own ? own->bound / own->scale : 0.0);
+    double bound = own ? fmax(fmax(own->bound, own->spin_speed), own->joint_bound) : 0.0;
+    ss_table_add(&c->table, own ? "%.2g" : "-", bound);
+    ss_table_add(&c->table, own && own->scale > 0.0 ? "%.2g" : "-", own ? bound / own->scale : 0.0);
     ss_table_add(&c->table, "%d/%d", certain, states);
     bool compared = own && own->second[0];
     ss_table_add(&c->table, compared ? "%.2g" : "-", compared ? own->agreed : 0.0);
@@ -260,7 +261,8 @@ static bool prove_frame(certifying *c, int index, const char *place, const ss_fr
     return !c->writer || store(c, frame, &found, proof->result, proof->assembly, err);
 }
 
-/* The answers of the file, by the rules that are stored with them, or given. */
+/* The answers of the file under Coulomb's law, or the convex one if they were made by it, with the rules that
+ * are stored with them, or given. */
 static bool verify_stored(certifying *c, int index, const char *place, const ss_frame *frame, ss_error *err)
 {
     const certify_options *options = c->options;
@@ -333,6 +335,10 @@ static bool certify_frames(certifying *c, ss_error *err)
 static bool certify_problem(certifying *c, ss_error *err)
 {
     ss_fclib_kind kind;
+    if (c->options->formulation || c->options->with.count || c->options->frame)
+        return ss_fail(err, SS_ERROR_USAGE,
+                       "certify: %s is an FCLIB file; --formulation, --with and --frame are for frames",
+                       c->path);
     if (c->options->stored || c->options->output)
         return ss_fail(err, SS_ERROR_USAGE,
                        "certify: %s is an FCLIB file; --stored and --output are for frames", c->path);
@@ -360,6 +366,8 @@ static bool prepare(certifying *c, ss_error *err)
     if (options->stored && options->output)
         return ss_fail(err, SS_ERROR_USAGE,
                        "certify: --stored certifies what is there and writes nothing; leave out --output");
+    if (options->result && !options->stored)
+        return ss_fail(err, SS_ERROR_USAGE, "certify: --result needs --stored");
     if (options->stored) return true;
     const char *own = ss_extension_solver(c->command);
     ss_prover_options wish = {.formulation = options->formulation,
@@ -388,7 +396,7 @@ static int run_certify(const ss_command *command)
                 (format == SS_FORMAT_BPMD ? certify_frames : certify_problem)(&c, &err);
     if (good && c.count == 0 && !c.refused.exit_code && c.options->stored)
         good =
-            ss_fail(&err, SS_ERROR_INPUT, "%s: no %s%s is stored in these frames", c.path,
+            ss_fail(&err, SS_ERROR_INPUT, "%s: no complete %s%s is stored in these frames", c.path,
                     c.options->result ? "answer of " : "answer", c.options->result ? c.options->result : "");
     bool told = good && !ss_sandbox_interrupted();
     if (told) {
@@ -430,7 +438,7 @@ static const ss_option table[] = {
      .letter = 'f'},
     {SS_FLAG(LIST, certify_options, with), .value_name = "NAME=VALUE",
      .help = "An option of the formulation, such as the treatment of gaps; repeatable."},
-    {SS_FLAG(REAL, certify_options, tol), .default_value = "1e-8", .min = 0.0, .max = 1.0,
+    {SS_FLAG(REAL, certify_options, tol), .default_value = "1e-8", .min = 1e-16, .max = 1.0,
      .value_name = "SHARE",
      .help = "A proof is given where the bound is at most this share of the largest free velocity."},
     {SS_FLAG(INT, certify_options, exact), .default_value = "30", .min = 0, .max = 200, .value_name = "N",
@@ -438,7 +446,8 @@ static const ss_option table[] = {
     {SS_FLAG(BOOL, certify_options, alone), .help = "Do not compare with a second family of methods."},
     {SS_FLAG(BOOL, certify_options, stored),
      .help =
-         "Solve nothing: certify the answers that the file holds, by the rules that are stored with them."},
+         "Solve nothing: certify the answers that the file holds under Coulomb's law (those of formulation "
+         "convex under its own), by the rules that are stored with them or that --with gives."},
     {SS_FLAG(TEXT, certify_options, result), .value_name = "NAME",
      .help = "With --stored: only the answers of this solver."},
     {SS_FLAG(CHOICE, certify_options, problem), .default_value = "auto", .choices = SS_PROBLEM_CHOICES,

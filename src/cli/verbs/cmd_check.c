@@ -73,13 +73,21 @@ static void diagnose(report *r, const ss_frame *frame, ss_problem *problem, cons
     ss_problem_destroy(problem);
 }
 
-/* A stored certificate must be what the verifier finds now: at least its level, at most its bound. Levels
- * that are no proofs of this answer alone are not looked at. */
+/* A stored certificate must be what the verifier finds now: at least its level, at most its bounds, the same
+ * states. Beyond level backward, and without cones, it is not proved again: certify does that. */
 static void check_certificate(report *r, const ss_frame *frame, const ss_stored_result *result,
                               const char *place, ss_error *err)
 {
     const ss_certificate *stored = result->certificate;
-    if (!stored || stored->level < SS_CERTIFIED_EXTENDED || !ss_answer_is_complete(result->answer)) return;
+    bool convex = result->formulation && strcmp(result->formulation, "convex") == 0;
+    if (!stored || stored->law == SS_LAW_BOX || stored->level < SS_CERTIFIED_EXTENDED) return;
+    if (!ss_answer_is_complete(result->answer) || convex != (stored->law == SS_LAW_CONVEX)) {
+        ss_findings_add(&r->findings, SS_FINDING_FAULT, place, "solver_data/%s/certificate: %s",
+                        result->solver,
+                        convex != (stored->law == SS_LAW_CONVEX) ? "its law is not that of the formulation"
+                                                                 : "the answer is not complete");
+        return;
+    }
     ss_certify_options options = {.law = stored->law};
     ss_certificate *own = NULL;
     if (ss_stored_result_step(result, &options.step, err))
@@ -90,14 +98,25 @@ static void check_certificate(report *r, const ss_frame *frame, const ss_stored_
     }
 
     // the last digits may differ where another compiler has made the verifier
-    double limit = stored->bound * (1.0 + 1e-9);
-    if (!(own->bound <= limit) ||
-        (own->level < SS_CERTIFIED_BACKWARD && stored->level >= SS_CERTIFIED_BACKWARD))
+    bool more = !(own->bound <= stored->bound * (1.0 + 1e-9)) ||
+                !(own->joint_bound <= stored->joint_bound * (1.0 + 1e-9)) ||
+                (own->level < SS_CERTIFIED_BACKWARD && stored->level >= SS_CERTIFIED_BACKWARD);
+    int other = -1;
+    for (int c = 0; c < own->contacts && c < stored->contacts; c++)
+        if (own->contact[c].state != stored->contact[c].state ||
+            own->contact[c].certain != stored->contact[c].certain)
+            other = c;
+    if (more)
         ss_findings_add(
             &r->findings, SS_FINDING_FAULT, place,
-            "solver_data/%s/certificate: states %s with a bound of %.3g m/s; proved is %s with %.3g m/s",
+            "solver_data/%s/certificate: states %s with a bound of %.3g m/s; proved is %s with %.3g "
+            "m/s",
             result->solver, ss_certificate_level_name(stored->level), stored->bound,
             ss_certificate_level_name(own->level), own->bound);
+    else if (other >= 0)
+        ss_findings_add(&r->findings, SS_FINDING_FAULT, place,
+                        "solver_data/%s/certificate: states[%d] is not what is proved", result->solver,
+                        other);
     ss_certificate_destroy(own);
 }
 
@@ -372,7 +391,8 @@ const ss_verb ss_verb_check = {
         "not of unit length, a pair that names no body, an array of the wrong size. A warning is data "
         "that can be used but deserves a look. A repair is done in memory; the file itself is never "
         "changed (stickslip convert writes a repaired copy).\n\n"
-        "A recording is also examined as a whole: does the stored answer fit its frame, and one frame the "
+        "Stored certificates are proved again, up to level backward. A recording is also examined as a "
+        "whole: does the stored answer fit its frame, and one frame the "
         "next? Where it does not, and undoing a classic mistake of recorders mends it, the mistake is named "
         "in a warning: contact bodies swapped, gravity or the gyroscopic torque forgotten, the sign of a "
         "joint's Jacobian, velocities after the step, tensors in the body's frame, the order of "
