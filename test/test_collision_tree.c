@@ -174,6 +174,16 @@ TEST(a_pose_that_is_not_finite_harms_nobody_else)
     ss_world_destroy(world);
 }
 
+/* Bit by bit, except for what lies between the members of a struct. */
+static bool is_same(const ss_contact *a, const ss_contact *b)
+{
+    const size_t head = offsetof(ss_contact, material);
+    const size_t pair = offsetof(ss_material_pair, spin_coupling) + sizeof a->material.spin_coupling;
+    return memcmp(a, b, head) == 0 && memcmp(&a->material, &b->material, pair) == 0 &&
+           memcmp(a->surface_velocity, b->surface_velocity, sizeof a->surface_velocity) == 0 &&
+           a->key == b->key && a->group == b->group;
+}
+
 TEST(the_list_is_the_same_bit_by_bit_for_any_number_of_threads)
 {
     ss_world *world = make_world(60, 0.8, 34);
@@ -189,7 +199,7 @@ TEST(the_list_is_the_same_bit_by_bit_for_any_number_of_threads)
         for (int k = 0; k < 2; k++) {
             ENSURE(ss_collision_find(shared[k], 0.01, team[k], &other, NULL));
             ENSURE_INT(one.count, other.count);
-            ENSURE(memcmp(one.items, other.items, (size_t)one.count * sizeof *one.items) == 0);
+            for (int c = 0; c < one.count; c++) ENSURE(is_same(&one.items[c], &other.items[c]));
         }
     }
     ss_collision_destroy(alone);
