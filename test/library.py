@@ -61,7 +61,7 @@ class Result(Structure):
     _fields_ = [("solver", c_char_p), ("formulation", c_char_p), ("with_", c_char_p), ("answer", POINTER(Answer)),
                 ("errors", c_void_p), ("error_count", c_int),
                 ("iterations", c_int), ("error", c_double), ("seconds", c_double),
-                ("measures", POINTER(Measure)), ("measure_count", c_int)]
+                ("measures", POINTER(Measure)), ("measure_count", c_int), ("certificate", c_void_p)]
 
 
 def load():
