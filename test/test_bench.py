@@ -506,7 +506,7 @@ def test_an_interrupt_keeps_what_is_there(slope):
 
 def test_two_writers_are_kept_apart(slope):
     run("bench", slope, "-s", "nsgs", "-o", "r.db")
-    with open("r.db", "rb") as writer:  # as one that is at work holds it
+    with open("r.db.lock", "w") as writer:  # as one that is at work holds it
         fcntl.flock(writer, fcntl.LOCK_EX)
         ended = run("bench", slope, "-s", "pgs", "-o", "r.db", code=None)
     assert ended.returncode == RESOURCES and "r.db" in ended.stderr

@@ -10,6 +10,7 @@
 #include "faults.h"
 #include "ledger_kit.h"
 #include "scratch.h"
+#include "without_shared_memory.h"
 
 #include "base/text.h"
 #include "campaign/ledger_internal.h"
@@ -742,6 +743,65 @@ TEST(there_is_one_writer_and_readers_beside_it)
     close(pipes[1]);
     ENSURE(waitpid(child, &status, 0) == child && status == 0);
     ENSURE_INT(scratch_files(&s, false), 1);
+    scratch_close(&s);
+}
+
+/* Exit code of a child: 0 read `runs` runs, 1 refused with the name of the writer, 2 anything else. */
+static int try_to_read(const char *path, int runs)
+{
+    pid_t child = fork();
+    if (child == 0) {
+        ss_error err = {0};
+        ss_results results = {0};
+        ss_ledger *ledger = ss_ledger_read(path, &err);
+        char writer[60];
+        snprintf(writer, sizeof writer, "cannot be read while process %d on ", (int)getppid());
+        if (!ledger) _exit(err.code == SS_ERROR_RESOURCES && strstr(err.message, writer) ? 1 : 2);
+        _exit(ss_ledger_load(ledger, &results, &err) && results.run_count == runs ? 0 : 2);
+    }
+    int status;
+    return waitpid(child, &status, 0) == child && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+TEST(without_shared_memory_the_writer_is_alone_and_says_so_and_the_file_is_the_same)
+{
+    scratch s = scratch_open();
+    ENSURE(write_ledger(in(&s, "usual.db"), 0, 0, 1, 1, NULL));
+    use_files_without_shared_memory();
+    ss_ledger *ledger = ss_ledger_open(in(&s, "l.db"), NULL);
+    ENSURE(ledger);
+    for (int i = 0; i < MADE_RUNS / 2; i++) ENSURE(write_run(ledger, i, 1, NULL));
+
+    // The WAL is there all the same, in the memory of one: no second writer, no reader.
+    ENSURE_INT(access(in(&s, "l.db-wal"), F_OK), 0);
+    ENSURE(access(in(&s, "l.db-shm"), F_OK) != 0);
+    ENSURE_INT(try_to_write(in(&s, "l.db")), 1);
+    ENSURE_INT(try_to_read(in(&s, "l.db"), 0), 1);
+    ss_ledger_close(ledger);
+    ENSURE_INT(try_to_read(in(&s, "l.db"), MADE_RUNS / 2), 0);
+
+    // One that is killed leaves a WAL: it is read, and another writer goes on.
+    pid_t child = fork();
+    if (child == 0) {
+        ledger = ss_ledger_open(in(&s, "l.db"), NULL);
+        for (int i = MADE_RUNS / 2; ledger && i < MADE_RUNS - 1; i++)
+            if (!write_run(ledger, i, 1, NULL)) _exit(1);
+        raise(SIGKILL);
+    }
+    int status;
+    ENSURE(waitpid(child, &status, 0) == child && WIFSIGNALED(status));
+    ENSURE_INT(access(in(&s, "l.db-wal"), F_OK), 0);
+    ENSURE_INT(try_to_read(in(&s, "l.db"), MADE_RUNS - 1), 0);
+    ledger = ss_ledger_open(in(&s, "l.db"), NULL);
+    ENSURE(ledger && write_run(ledger, MADE_RUNS - 1, 1, NULL));
+    ss_ledger_close(ledger);
+    use_the_usual_files();
+
+    ss_text usual = export_all(in(&s, "usual.db")), alone = export_all(in(&s, "l.db"));
+    ENSURE(usual.length > 0 && strcmp(ss_text_get(&usual), ss_text_get(&alone)) == 0);
+    ss_text_free(&usual);
+    ss_text_free(&alone);
+    ENSURE_INT(scratch_files(&s, false), 2);
     scratch_close(&s);
 }
 

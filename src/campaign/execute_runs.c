@@ -70,6 +70,7 @@ static bool store(ss_execution *e, const ss_task *task, const ss_ending *ending,
     e->summary->done++;
     e->summary->outcomes[run->outcome]++;
     e->failures += is_failure(run->outcome);
+    ss_ledger_tell(e->ledger, e->summary->before + e->summary->done, e->summary->runs);
     return ss_ledger_add(e->ledger, run, err);
 }
 

@@ -5,15 +5,15 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #define WAIT_MILLISECONDS 10000 // for another process that holds a lock for a moment
-#define LOCK_ATTEMPTS 40        // children of a killed writer may live a moment longer than it
-#define LOCK_PAUSE 50000        // us between two of them
+#define SHORT_WAIT 200          // ms: for one that is known to hold it as long as it runs
 
 #define OPERATIONS_BETWEEN_CALLS 10000
 #define LONGEST_VALUE 100000000 // bytes of one text, row or statement
@@ -68,7 +68,7 @@ static ss_ledger *create(const char *path, ss_error *err)
     ss_text name = {0};
     ss_text_appendf(&name, "%s%s", path[0] == '/' ? "" : "./", path);
     if (ledger) {
-        ledger->lock = -1;
+        ledger->lock.file = -1;
         ledger->path = ss_text_copy(path);
         ledger->name = ss_text_copy(ss_text_get(&name));
     }
@@ -87,34 +87,20 @@ static bool check_regular(const ss_ledger *ledger, const struct stat *status, ss
                    S_ISDIR(status->st_mode) ? "a directory" : "not a regular file");
 }
 
-/* A process loses its POSIX locks on a file, SQLite's too, when it closes any descriptor of it: this one is
- * opened before SQLite opens the file and closed after SQLite has closed it. */
+/* Locks, and makes the file if it is not there. Nothing has been read yet. */
 static bool take_lock(ss_ledger *ledger, ss_error *err)
 {
-    int flags = O_RDWR | O_CLOEXEC | O_NONBLOCK;
-    int lock = open(ledger->name, flags | O_CREAT | O_EXCL, 0666);
-    ledger->made = lock >= 0;
-    if (lock < 0 && errno == EEXIST) lock = open(ledger->name, flags);
-    if (lock < 0 && errno == EISDIR)
-        return ss_fail(err, SS_ERROR_INPUT, "%s: not a ledger: a directory", ledger->path);
-    if (lock < 0)
-        return ss_fail(err, SS_ERROR_RESOURCES, "%s: cannot be written: %s", ledger->path, strerror(errno));
     struct stat status;
-    if (fstat(lock, &status) != 0 || !check_regular(ledger, &status, err)) {
-        close(lock);
-        return false;
-    }
-
-    for (int attempt = 0; flock(lock, LOCK_EX | LOCK_NB) != 0; attempt++) {
-        if (attempt < LOCK_ATTEMPTS) {
-            usleep(LOCK_PAUSE);
-            continue;
-        }
-        /* Left open on purpose: the other writer may be in this very process, see above. */
-        return ss_fail(err, SS_ERROR_RESOURCES, "%s: another process is writing to it", ledger->path);
-    }
-    ledger->lock = lock;
-    return true;
+    if (stat(ledger->name, &status) == 0 && !check_regular(ledger, &status, err)) return false;
+    if (!ss_ledger_lock_take(&ledger->lock, ledger->path, err)) return false;
+    int file = open(ledger->name, O_RDWR | O_CLOEXEC | O_NONBLOCK | O_CREAT | O_EXCL, 0666);
+    ledger->made = file >= 0;
+    if (file < 0 && errno == EEXIST) file = open(ledger->name, O_RDWR | O_CLOEXEC | O_NONBLOCK);
+    if (file < 0)
+        return ss_fail(err, SS_ERROR_RESOURCES, "%s: cannot be written: %s", ledger->path, strerror(errno));
+    bool regular = fstat(file, &status) == 0 && check_regular(ledger, &status, err);
+    close(file); // before SQLite opens it: its locks of this process end with any descriptor of the file
+    return regular;
 }
 
 static bool execute(ss_ledger *ledger, const char *sql, ss_error *err)
@@ -132,13 +118,17 @@ static int count_operations(void *context)
     return ledger->operations > SS_LEDGER_OPERATIONS;
 }
 
-static bool open_database(ss_ledger *ledger, int flags, ss_error *err)
+/* `alone`: the connection keeps the lock of the file as long as it lives, and the index of the WAL in its own
+ * memory, where others would map it from a file. */
+static bool open_database(ss_ledger *ledger, int flags, bool alone, ss_error *err)
 {
-    int code = sqlite3_open_v2(ledger->name, &ledger->db, flags | SQLITE_OPEN_NOMUTEX, NULL);
+    sqlite3_close(ledger->db); // of an attempt before
+    const char *system = ledger->lock.has_none ? "unix-none" : NULL;
+    int code = sqlite3_open_v2(ledger->name, &ledger->db, flags | SQLITE_OPEN_NOMUTEX, system);
     if (!ledger->db) return ss_ledger_fail_memory(ledger, err);
     sqlite3_extended_result_codes(ledger->db, 1);
     if (code != SQLITE_OK) return ss_ledger_fail(ledger, err);
-    sqlite3_busy_timeout(ledger->db, WAIT_MILLISECONDS);
+    sqlite3_busy_timeout(ledger->db, ledger->is_held ? SHORT_WAIT : WAIT_MILLISECONDS);
     sqlite3_db_config(ledger->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL); // the file may be a stranger's
     sqlite3_db_config(ledger->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
     sqlite3_db_config(ledger->db, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
@@ -146,7 +136,16 @@ static bool open_database(ss_ledger *ledger, int flags, ss_error *err)
     sqlite3_limit(ledger->db, SQLITE_LIMIT_LENGTH, LONGEST_VALUE);
     sqlite3_limit(ledger->db, SQLITE_LIMIT_ATTACHED, 0);
     sqlite3_progress_handler(ledger->db, OPERATIONS_BETWEEN_CALLS, count_operations, ledger);
-    return execute(ledger, "PRAGMA cell_size_check = ON", err);
+    return execute(ledger, "PRAGMA cell_size_check = ON", err) &&
+           (!alone || execute(ledger, "PRAGMA locking_mode = EXCLUSIVE", err));
+}
+
+/* Did the last call fail because processes cannot share memory by way of this file system? */
+static bool lacks_shared_memory(const ss_ledger *ledger)
+{
+    int code = ledger->db ? sqlite3_extended_errcode(ledger->db) : SQLITE_OK;
+    return code == SQLITE_CANTOPEN || code == SQLITE_PROTOCOL || code == SQLITE_IOERR_SHMOPEN ||
+           code == SQLITE_IOERR_SHMSIZE || code == SQLITE_IOERR_SHMMAP || code == SQLITE_IOERR_SHMLOCK;
 }
 
 static bool ask(ss_ledger *ledger, const char *sql, int *answer, ss_error *err)
@@ -161,18 +160,36 @@ static bool ask(ss_ledger *ledger, const char *sql, int *answer, ss_error *err)
     return good;
 }
 
+/* The journal that SQLite agrees to, by its name. */
+static bool set_journal(ss_ledger *ledger, bool *is_wal, ss_error *err)
+{
+    sqlite3_stmt *statement = NULL;
+    ledger->operations = 0;
+    bool good =
+        sqlite3_prepare_v2(ledger->db, "PRAGMA journal_mode = WAL", -1, &statement, NULL) == SQLITE_OK &&
+        sqlite3_step(statement) == SQLITE_ROW;
+    if (good) *is_wal = strcmp((const char *)sqlite3_column_text(statement, 0), "wal") == 0;
+    if (!good) ss_ledger_fail(ledger, err);
+    sqlite3_finalize(statement);
+    return good;
+}
+
+/* Is there a WAL with something in it? */
+static bool has_wal(const ss_ledger *ledger)
+{
+    char wal[PATH_MAX + 8];
+    struct stat status;
+    snprintf(wal, sizeof wal, "%s-wal", ledger->name);
+    return stat(wal, &status) == 0 && status.st_size > 0;
+}
+
 /* SQLite reads zeros where a part of the last page is missing. Who was killed while writing leaves a WAL,
  * which then holds what is missing. */
 static bool check_length(ss_ledger *ledger, ss_error *err)
 {
-    ss_text wal = {0};
-    struct stat status, wal_status;
+    struct stat status;
     int page_size = 0;
-    ss_text_appendf(&wal, "%s-wal", ledger->name);
-    bool killed = stat(ss_text_get(&wal), &wal_status) == 0 && wal_status.st_size > 0;
-    bool enough = !wal.out_of_memory;
-    ss_text_free(&wal);
-    if (!enough) return ss_ledger_fail_memory(ledger, err);
+    bool killed = has_wal(ledger);
     if (!ask(ledger, "PRAGMA page_size", &page_size, err)) return false;
     if (killed || stat(ledger->name, &status) != 0 || page_size <= 0 || status.st_size % page_size == 0)
         return true;
@@ -236,16 +253,19 @@ static bool look(ss_ledger *ledger, bool *empty, ss_error *err)
 /* Nothing is changed before it is known to be ours. A crash of the program loses nothing that was committed;
  * one of the machine may lose the last runs, but not the file. The disk is waited for only when the WAL has
  * grown to 40 MB, about once in a thousand runs. */
-static bool prepare_writing(ss_ledger *ledger, ss_error *err)
+static bool prepare_writing(ss_ledger *ledger, bool alone, bool *wants_to_be_alone, ss_error *err)
 {
     // From schema 1 to 2: only columns that may be NULL, so that rows stay as they are.
     static const char columns[] =
         "BEGIN IMMEDIATE; ALTER TABLE methods ADD COLUMN clock TEXT; ALTER TABLE methods ADD COLUMN limit_by "
         "TEXT; ALTER TABLE runs ADD COLUMN elapsed REAL; ALTER TABLE runs ADD COLUMN time_limit REAL; ALTER "
         "TABLE samples ADD COLUMN elapsed REAL; PRAGMA user_version = 2; COMMIT";
-    bool empty;
-    if (!look(ledger, &empty, err) || !execute(ledger, "PRAGMA journal_mode = WAL", err) ||
-        !execute(ledger,
+    bool empty, is_wal = false;
+    bool good = open_database(ledger, SQLITE_OPEN_READWRITE, alone, err) && look(ledger, &empty, err) &&
+                set_journal(ledger, &is_wal, err);
+    *wants_to_be_alone = good ? !is_wal : lacks_shared_memory(ledger);
+    if (!good || (*wants_to_be_alone && !alone)) return false;
+    if (!execute(ledger,
                  "PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON;PRAGMA wal_autocheckpoint = 10000",
                  err))
         return false;
@@ -255,9 +275,9 @@ static bool prepare_writing(ss_ledger *ledger, ss_error *err)
     char numbers[100];
     snprintf(numbers, sizeof numbers, "PRAGMA application_id = %d; PRAGMA user_version = %d",
              SS_LEDGER_APPLICATION, SS_LEDGER_SCHEMA);
-    bool good = empty ? execute(ledger, "BEGIN IMMEDIATE", err) && execute(ledger, schema, err) &&
-                            execute(ledger, numbers, err) && execute(ledger, "COMMIT", err)
-                      : execute(ledger, columns, err);
+    good = empty ? execute(ledger, "BEGIN IMMEDIATE", err) && execute(ledger, schema, err) &&
+                       execute(ledger, numbers, err) && execute(ledger, "COMMIT", err)
+                 : execute(ledger, columns, err);
     if (good) ledger->schema = empty ? SS_LEDGER_SCHEMA : 2;
     if (!good) ss_ledger_rollback(ledger);
     return good;
@@ -266,9 +286,16 @@ static bool prepare_writing(ss_ledger *ledger, ss_error *err)
 ss_ledger *ss_ledger_open(const char *path, ss_error *err)
 {
     ss_ledger *ledger = create(path, err);
-    if (ledger && take_lock(ledger, err) && open_database(ledger, SQLITE_OPEN_READWRITE, err) &&
-        prepare_writing(ledger, err))
-        return ledger;
+    bool good = ledger && take_lock(ledger, err), again = good;
+    bool alone = good && (ledger->lock.has_none || ss_is_on_network(ledger->name));
+    while (again) {
+        ledger->lock.holder.is_alone = alone;
+        ss_ledger_lock_tell(&ledger->lock);
+        good = prepare_writing(ledger, alone, &again, err);
+        again = !good && again && !alone; // once more, alone
+        alone = true;
+    }
+    if (good) return ledger;
     if (ledger && ledger->made) unlink(ledger->name); // while it is still locked
     ss_ledger_close(ledger);
     return NULL;
@@ -276,38 +303,71 @@ ss_ledger *ss_ledger_open(const char *path, ss_error *err)
 
 /* ---- reading ------------------------------------------------------------------------------------------ */
 
-static bool prepare_reading(ss_ledger *ledger, int flags, ss_error *err)
+static bool prepare_reading(ss_ledger *ledger, int flags, bool alone, ss_error *err)
 {
     bool empty;
     /* In one snapshot: a writer may be making the tables at this moment. */
-    if (!open_database(ledger, flags, err) || !execute(ledger, "PRAGMA query_only = ON; BEGIN", err) ||
+    if (!open_database(ledger, flags, alone, err) || !execute(ledger, "PRAGMA query_only = ON; BEGIN", err) ||
         !look(ledger, &empty, err))
         return false;
     ss_ledger_rollback(ledger);
     return !empty || ss_fail(err, SS_ERROR_INPUT, "%s: not a ledger: it is empty", ledger->path);
 }
 
-ss_ledger *ss_ledger_read(const char *path, ss_error *err)
+/* Reads, by and by in all the ways there are. */
+static bool read_any(ss_ledger *ledger, ss_error *err)
+{
+    // A writer that was killed left a WAL; where memory is not shared by all machines it is read alone.
+    bool alone = has_wal(ledger) && (ledger->lock.has_none || ss_is_on_network(ledger->name));
+    if (prepare_reading(ledger, alone ? SQLITE_OPEN_READWRITE : SQLITE_OPEN_READONLY, alone, err))
+        return true;
+
+    // What a writer left that was killed while it changed the journal has to be undone first, which needs
+    // writing.
+    int code = ledger->db ? sqlite3_extended_errcode(ledger->db) : SQLITE_OK;
+    if (code == SQLITE_READONLY_ROLLBACK || code == SQLITE_READONLY_RECOVERY)
+        return prepare_reading(ledger, SQLITE_OPEN_READWRITE, alone, err);
+    if (!ledger->is_held && lacks_shared_memory(ledger) && has_wal(ledger))
+        return prepare_reading(ledger, SQLITE_OPEN_READWRITE, true, err);
+    return false;
+}
+
+ss_ledger *ss_ledger_read_beside(const char *path, ss_lock_holder *holder, ss_error *err)
 {
     struct stat status;
     ss_ledger *ledger = create(path, err);
+    *holder = (ss_lock_holder){0};
     if (!ledger) return NULL;
     if (stat(ledger->name, &status) != 0 || (S_ISREG(status.st_mode) && access(ledger->name, R_OK) != 0)) {
         ss_fail(err, SS_ERROR_INPUT, "%s: cannot be read: %s", ledger->path, strerror(errno));
     } else if (check_regular(ledger, &status, err)) {
-        if (prepare_reading(ledger, SQLITE_OPEN_READONLY, err)) return ledger;
+        ss_lock_holder other;
+        ledger->is_held = ss_ledger_lock_read(path, &other) && other.is_alone;
+        ledger->lock.has_none = ss_lacks_locks(ledger->name);
+        bool open_to_us = !ledger->is_held || !ledger->lock.has_none;
+        if (open_to_us && read_any(ledger, err)) return ledger;
 
-        // What a writer left that was killed while it changed the journal has to be undone first, which
-        // needs writing.
-        int code = ledger->db ? sqlite3_extended_errcode(ledger->db) : 0;
-        if (code == SQLITE_READONLY_ROLLBACK || code == SQLITE_READONLY_RECOVERY) {
-            sqlite3_close(ledger->db);
-            ledger->db = NULL;
-            if (prepare_reading(ledger, SQLITE_OPEN_READWRITE, err)) return ledger;
+        // One that is alone holds it to its end; SQLite says the same of it in several ways.
+        int code = ledger->db ? sqlite3_extended_errcode(ledger->db) : SQLITE_OK;
+        if (ledger->is_held &&
+            ((code & 0xff) == SQLITE_BUSY || ledger->lock.has_none || lacks_shared_memory(ledger))) {
+            *holder = other;
+            ss_fail(
+                err, SS_ERROR_RESOURCES,
+                "%s: cannot be read while process %d on %s writes to it: this file system lets one process "
+                "in at a time%s",
+                ledger->path, other.process, other.host,
+                ledger->lock.has_none ? "; if it is dead, delete the file that ends in .lock" : "");
         }
     }
     ss_ledger_close(ledger);
     return NULL;
+}
+
+ss_ledger *ss_ledger_read(const char *path, ss_error *err)
+{
+    ss_lock_holder holder;
+    return ss_ledger_read_beside(path, &holder, err);
 }
 
 /* ---- closing ------------------------------------------------------------------------------------------ */
@@ -319,6 +379,19 @@ static void settle(ss_ledger *ledger)
     sqlite3_busy_timeout(ledger->db, 200);
     if (sqlite3_exec(ledger->db, "PRAGMA journal_mode = DELETE", NULL, NULL, NULL) != SQLITE_OK)
         sqlite3_wal_checkpoint_v2(ledger->db, NULL, SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
+}
+
+void ss_ledger_tell(ss_ledger *ledger, int done, int total)
+{
+    ss_lock_holder *holder = &ledger->lock.holder;
+    time_t now = time(NULL);
+    struct tm utc;
+    if (now == ledger->told && done < total) return;
+    ledger->told = now;
+    holder->done = done;
+    holder->total = total;
+    strftime(holder->when, sizeof holder->when, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &utc));
+    ss_ledger_lock_tell(&ledger->lock);
 }
 
 void ss_ledger_abandon(ss_ledger *ledger)
@@ -336,12 +409,9 @@ void ss_ledger_close(ss_ledger *ledger)
 {
     if (!ledger) return;
     for (int i = 0; i < SS_SQL_COUNT; i++) sqlite3_finalize(ledger->statements[i]);
-    if (ledger->db && ledger->lock >= 0) settle(ledger);
+    if (ledger->db && ledger->lock.file >= 0) settle(ledger);
     sqlite3_close(ledger->db);
-    if (ledger->lock >= 0) {
-        flock(ledger->lock, LOCK_UN); // forked children may hold the same lock
-        close(ledger->lock);
-    }
+    ss_ledger_lock_release(&ledger->lock);
     ss_release(ledger->path);
     ss_release(ledger->name);
     ss_release(ledger);

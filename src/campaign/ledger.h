@@ -165,6 +165,8 @@ typedef struct ss_ledger ss_ledger;
 ss_ledger *ss_ledger_open(const char *path, ss_error *err);
 /* To read: nothing is changed; another process may be writing. */
 ss_ledger *ss_ledger_read(const char *path, ss_error *err);
+/* How far its writer has got, for others to see where they cannot read; written at most once a second. */
+void ss_ledger_tell(ss_ledger *ledger, int done, int total);
 /* Leaves one file. */
 void ss_ledger_close(ss_ledger *ledger);
 /* Closes, and takes the file away again if this opening made it and no problem without a

@@ -4,8 +4,10 @@
 #define SS_CAMPAIGN_LEDGER_INTERNAL_H
 
 #include "campaign/ledger.h"
+#include "campaign/ledger_lock.h"
 
 #include <sqlite3.h>
+#include <time.h>
 
 /* 2: methods.clock, methods.limit_by, runs.elapsed, runs.time_limit, samples.elapsed. Older ledgers are read
  * as they are, with NULL in their place, and get these columns when they are written to. */
@@ -97,9 +99,14 @@ struct ss_ledger {
     int schema;                             /* of the file */
     long operations;                        /* since the last row or statement was asked for */
     bool made;                              /* by this opening */
-    int lock;                               /* the descriptor that keeps other writers out; -1 when reading */
+    ss_ledger_lock lock;                    /* keeps other writers out; nothing is locked when reading */
+    time_t told;                            /* when the lock was last written to */
+    bool is_held;                           /* when reading: by a writer that lets no other process in */
     sqlite3_stmt *statements[SS_SQL_COUNT]; /* NULL: not used yet */
 };
+
+/* ss_ledger_read, which also names the writer because of which it failed; holder->process 0: none. */
+ss_ledger *ss_ledger_read_beside(const char *path, ss_lock_holder *holder, ss_error *err);
 
 /* ---- statements --------------------------------------------------------------------------------------- */
 

@@ -150,7 +150,13 @@ static bool read_campaigns(ss_ledger *file, ss_ledger_standing *ledger, ss_error
 bool ss_ledger_standing_read(const char *path, ss_ledger_standing *ledger, ss_error *err)
 {
     *ledger = (ss_ledger_standing){.shard = 1, .shards = 1};
-    ss_ledger *file = ss_ledger_read(path, err);
+    ss_ledger *file = ss_ledger_read_beside(path, &ledger->holder, err);
+    if (ledger->holder.process > 0) {
+        ledger->standing.done = ledger->holder.done;
+        ledger->standing.missing = ledger->holder.total - ledger->holder.done;
+        snprintf(ledger->last, sizeof ledger->last, "%s", ledger->holder.when);
+        return true;
+    }
     bool good = file && ss_ledger_do(file, SS_SQL_SNAPSHOT, err) &&
                 ss_ledger_load_index(file, &ledger->results, err) && read_campaigns(file, ledger, err);
     ss_ledger_close(file);

@@ -4,6 +4,7 @@
 #define SS_CAMPAIGN_LEDGER_STANDING_H
 
 #include "campaign/ledger.h"
+#include "campaign/ledger_lock.h"
 
 /* Pairs of a problem and a method. A pair is done when there is a run of it on any machine. */
 typedef struct ss_standing {
@@ -18,6 +19,8 @@ typedef struct ss_ledger_standing {
     char last[33];      /* UTC, ISO 8601: when its latest run or campaign was started; "" = never */
     bool begun;         /* has methods and problems without a fault: otherwise what is missing is not known */
     ss_standing standing;
+    /* process > 0: it writes where nothing can be read meanwhile, and this is all that is known */
+    ss_lock_holder holder;
 } ss_ledger_standing;
 
 /* What is missing: every method of the ledger on every problem without a fault, as far as it belongs to the

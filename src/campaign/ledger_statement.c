@@ -27,13 +27,13 @@ bool ss_ledger_fail(ss_ledger *ledger, ss_error *err)
             ledger->path, SS_LEDGER_OPERATIONS / 1000000);
     if (primary == SQLITE_BUSY)
         return ss_fail(err, SS_ERROR_RESOURCES, "%s: locked by another program", ledger->path);
-    if (ledger->lock >= 0 && (primary == SQLITE_FULL || primary == SQLITE_IOERR))
+    if (ledger->lock.file >= 0 && (primary == SQLITE_FULL || primary == SQLITE_IOERR))
         return ss_fail(err, SS_ERROR_RESOURCES, "%s: cannot be written, is the disk full? %s", ledger->path,
                        text);
 
     // What is in the file, rather than the disk, the memory or other users.
     bool of_contents = primary == SQLITE_IOERR || primary == SQLITE_CANTOPEN
-                           ? ledger->lock < 0
+                           ? ledger->lock.file < 0
                            : primary == SQLITE_ERROR || primary == SQLITE_CONSTRAINT ||
                                  primary == SQLITE_TOOBIG || primary == SQLITE_MISMATCH;
     return ss_fail(err, of_contents ? SS_ERROR_INPUT : SS_ERROR_RESOURCES, "%s: %s", ledger->path, text);

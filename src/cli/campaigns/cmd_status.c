@@ -45,7 +45,16 @@ static void json_ledger(ss_json *json, const char *path, const ss_ledger_standin
         ss_json_end_object(json);
     }
     ss_json_end_array(json);
-    json_counts(json, &ledger->standing, ledger->begun);
+    ss_json_key(json, "writer");
+    if (ledger->holder.process > 0) {
+        ss_json_begin_object(json);
+        ss_json_member_text(json, "host", ledger->holder.host);
+        ss_json_member_integer(json, "process", ledger->holder.process);
+        ss_json_end_object(json);
+    } else {
+        ss_json_null(json);
+    }
+    json_counts(json, &ledger->standing, ledger->begun || ledger->holder.total > 0);
     ss_json_member_text(json, "last", ledger->last[0] ? ledger->last : NULL);
     ss_json_end_object(json);
 }
@@ -64,6 +73,17 @@ static void print_ledger(ss_text *text, const char *path, const ss_ledger_standi
     const ss_results *results = &ledger->results;
     ss_text_append_clean(text, path);
     ss_text_append(text, ": ");
+    if (ledger->holder.process > 0) {
+        ss_text_appendf(text, "cannot be read while process %d on ", ledger->holder.process);
+        ss_text_append_clean(text, ledger->holder.host);
+        ss_text_append(text, " writes to it (a file system without shared memory); by its word ");
+        if (ledger->holder.total > 0)
+            ss_text_appendf(text, "%lld of %d runs done; last activity ", ledger->standing.done,
+                            ledger->holder.total);
+        ss_text_append_clean(text, ledger->holder.total > 0 ? ledger->last : "it has just begun");
+        ss_text_append(text, "\n");
+        return;
+    }
     print_counts(text, &ledger->standing, ledger->begun);
     if (ledger->shards > 1) ss_text_appendf(text, "; shard %d/%d", ledger->shard, ledger->shards);
     if (ledger->last[0]) {
@@ -108,7 +128,11 @@ static int run_status(const ss_command *command)
 
     // Nothing is printed before all of them could be read.
     bool complete = good && all.missing == 0;
-    for (int i = 0; good && i < count; i++) complete &= ledgers[i].begun && ledgers[i].standing.missing == 0;
+    int unread = 0;
+    for (int i = 0; good && i < count; i++) {
+        complete &= ledgers[i].begun;
+        unread += ledgers[i].holder.process > 0;
+    }
     if (good && options->json) {
         ss_json_begin_object(&json);
         ss_json_key(&json, "ledgers");
@@ -121,7 +145,9 @@ static int run_status(const ss_command *command)
         ss_text_append(text, "\n");
     } else if (good) {
         for (int i = 0; i < count; i++) print_ledger(text, command->arguments[i], &ledgers[i]);
-        ss_text_append(text, "in all: ");
+        ss_text_append(text, "in all");
+        if (unread > 0) ss_text_appendf(text, ", without the %d that cannot be read", unread);
+        ss_text_append(text, ": ");
         print_counts(text, &all, true);
         ss_text_append(text, "\n");
     }
@@ -146,7 +172,8 @@ const ss_verb ss_verb_status = {
     .description =
         "Shows for each ledger, and for all together, how many runs are done, how many are missing, how "
         "many of those done crashed, hung, ran out of memory or were broken, and when the latest was "
-        "started. Ledgers are only read; bench may be writing to them.\n\n"
+        "started. Ledgers are only read; bench may be writing to them. On a network file system a ledger can "
+        "be read only when no process writes to it; until then the last word of its writer is shown.\n\n"
         "Every method of a ledger is expected on every problem of it, as far as they belong to its shard. "
         "In all, every run that a ledger names without regard to shards is expected in one of them, so "
         "that a shard without a ledger counts as missing.\n\n"
