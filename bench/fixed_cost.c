@@ -2,12 +2,16 @@
  * one row (frictionless), as an LCP of ten rows (stewart-trinkle) and as one contact (cone); nanoseconds
  * of a whole call.
  *
- *     bench_fixed_cost [SOLVER]
+ *     bench_fixed_cost [SOLVER [FORMULATION]]
+ *
+ * The first line is the mathematics alone: the formula of the row, or the local problem of the contact,
+ * solved once from zero. What a solver needs beyond that is its fixed cost, in which the clock is looked at
+ * twice; what that takes on this machine is the last line.
  *
  * The first column: memory and options are there already, and one gauge of the answer is wanted, as the
  * simulator calls it; "alone": ss_solve, which takes memory, reads the default options and measures every
  * gauge. The smallest of many calls on one thread; on a busy machine `valgrind --tool=callgrind
- * --toggle-collect=ss_solve_in bench_fixed_cost SOLVER` counts instructions instead. */
+ * --toggle-collect=solve_in bench_fixed_cost SOLVER` counts instructions instead. */
 #include <stickslip/stickslip.h>
 
 #include <math.h>
@@ -85,6 +89,30 @@ static double cost(const caller *by, const ss_solver *solver, ss_problem *proble
     return 1e9 * best / CALLS;
 }
 
+/* ns of the formula or of the local problem of a problem with one block; NAN where there are more. */
+static double mathematics(const ss_problem *problem, ss_arena *arena, double *x)
+{
+    double best = INFINITY;
+    if (problem->block_count != 1 || (problem->size > 1 && !ss_block_is_cone(problem->blocks))) return NAN;
+    for (int round = 0; round < ROUNDS; round++) {
+        double start = ss_clock_seconds();
+        for (int k = 0; k < CALLS; k++) {
+            ss_arena_mark mark = ss_arena_get_mark(arena);
+            memset(x, 0, (size_t)problem->size * sizeof *x);
+            if (problem->size == 1) {
+                x[0] = fmax(-problem->b[0] / problem->diagonal[0], 0.0);
+            } else {
+                ss_local *local = ss_local_create(problem, problem->blocks, 1e-14, arena);
+                if (!local) return NAN;
+                ss_local_step(local, problem->b, x);
+            }
+            ss_arena_reset(arena, mark);
+        }
+        best = fmin(best, ss_clock_seconds() - start);
+    }
+    return 1e9 * best / CALLS;
+}
+
 static void print_costs(const ss_solver *solver, ss_problem *const *problems, int count, ss_arena *arena)
 {
     double x[LARGEST];
@@ -106,20 +134,32 @@ int main(int argc, char **argv)
     enum { COUNT = sizeof formulations / sizeof *formulations };
     ss_frame *frame = make_sphere();
     ss_arena *arena = ss_arena_create(1 << 16, NULL);
-    ss_problem *problems[COUNT];
+    ss_problem *problems[COUNT] = {0};
+    double x[LARGEST];
+    int count = 0;
     if (!frame || !arena) return 4;
     printf("%-16s", "ns per solve");
     for (int p = 0; p < COUNT; p++) {
-        problems[p] = make_problem(frame, formulations[p]);
-        if (!problems[p] || problems[p]->size > LARGEST) return 4;
+        if (argc > 2 && strcmp(formulations[p], argv[2]) != 0) continue;
+        ss_problem *problem = problems[count++] = make_problem(frame, formulations[p]);
+        if (!problem || problem->size > LARGEST) return 4;
         printf(" %16s %8s", formulations[p], "alone");
     }
+    printf("\n%-16s", "mathematics");
+    for (int p = 0; p < count; p++) printf(" %16.0f %8s", mathematics(problems[p], arena, x), "");
     printf("\n");
     for (int s = 0; s < ss_solver_count(); s++) {
         const ss_solver *solver = ss_solver_at(s);
-        if (argc == 1 || strcmp(solver->name, argv[1]) == 0) print_costs(solver, problems, COUNT, arena);
+        if (argc == 1 || strcmp(solver->name, argv[1]) == 0) print_costs(solver, problems, count, arena);
     }
-    for (int p = 0; p < COUNT; p++) ss_problem_destroy(problems[p]);
+    double clock = INFINITY;
+    for (int round = 0; round < ROUNDS; round++) {
+        double start = ss_clock_seconds();
+        for (int k = 0; k < CALLS; k++) (void)ss_clock_seconds();
+        clock = fmin(clock, ss_clock_seconds() - start);
+    }
+    printf("%-16s %16.0f\n", "clock, twice", 2e9 * clock / CALLS);
+    for (int p = 0; p < count; p++) ss_problem_destroy(problems[p]);
     ss_arena_destroy(arena);
     ss_frame_destroy(frame);
     return 0;

@@ -7,6 +7,7 @@
 
 #include <math.h>
 
+#include "known_cone.h"
 #include "problems.h"
 #include "solver/core/nested_run.h"
 
@@ -191,6 +192,64 @@ TEST(nothing_to_do_is_seen_before_anything_is_set_up)
     told_free(&empty);
     known_problem_free(&of);
     known_problem_free(&none);
+}
+
+/* ---- planar contacts -------------------------------------------------------------------------------- */
+
+/* Random planar problems: what is solved exactly is right to rounding, however coarse the rule. */
+TEST(planar_mechanisms_are_solved_by_the_states_of_their_contacts)
+{
+    ss_run_options coarse = {
+        .max_iterations = 20000, .stop = {.gauge = SS_GAUGE_NATURAL_MAP, .below = 1e-4}, .explain = true};
+    int exact = 0;
+    for (int contacts = 2; contacts <= 24; contacts++) {
+        ss_cone_point point;
+        ss_cone *cone = known_local((uint64_t)contacts, 2, contacts, 0, &point);
+        for (int k = 0; k < contacts; k++) cone->mu[k] = fmax(cone->mu[k], 0.01);
+        ss_problem *problem = known(ss_problem_from_cone(cone, NULL), NULL);
+        told got = solve_with("auto", problem, &coarse);
+        if (got.status != SS_CONVERGED) KIT_FAIL("%d contacts: %s", contacts, got.notes);
+        bool is_exact = strstr(got.notes, "solved exactly") != NULL;
+        if (is_exact && got.relative_energy > 1e-12) KIT_FAIL("%d contacts: not exact", contacts);
+        exact += is_exact;
+        told_free(&got);
+        ss_problem_destroy(problem);
+        ss_cone_point_free(&point);
+        ss_cone_destroy(cone);
+    }
+    ENSURE(exact > 15); // most of 23; where states go round, or one sweep is good enough, sweeps do it
+}
+
+/* A plank on three supports in a line: their impulses are not unique, so that the states do not determine
+ * them, and the answer must come from the sweeps. */
+TEST(a_plank_on_three_supports_needs_no_unique_impulses)
+{
+    static const double at[3] = {-1.0, 0.0, 1.0}, inverse_inertia = 3.0;
+    ss_cone *cone = known(ss_cone_create(SS_CONE_LOCAL, 2, 3, 0, 0, NULL), NULL);
+    int rows[36], cols[36], count = 0;
+    double values[36];
+    for (int i = 0; i < 6; i++) {
+        for (int j = 0; j < 6; j++) {
+            bool normal = i % 2 == 0, same = i % 2 == j % 2; // tangents pass through the centre of mass
+            rows[count] = i, cols[count] = j;
+            values[count++] = !same ? 0.0 : normal ? 1.0 + inverse_inertia * at[i / 2] * at[j / 2] : 1.0;
+        }
+    }
+    cone->W = known(ss_sparse_from_triplets(6, 6, count, rows, cols, values, NULL), NULL);
+    for (int k = 0; k < 3; k++) {
+        cone->mu[k] = 0.5;
+        cone->q[2 * k] = -1.0 - 0.3 * at[k];
+        cone->q[2 * k + 1] = 0.8; // more than friction can hold
+    }
+    ss_problem *problem = known(ss_problem_from_cone(cone, NULL), NULL);
+    told got = solve(problem, 1000);
+    if (got.status != SS_CONVERGED) KIT_FAIL("%s", got.notes);
+    // All of the momentum is carried, and everything slides. The rule is 1e-8 of energy, a root.
+    ENSURE(fabs(got.x[0] + got.x[2] + got.x[4] - 1.0) < 1e-7);
+    ENSURE(fabs(got.x[1] + got.x[3] + got.x[5] + 0.5) < 1e-7);
+    told_free(&got);
+    ss_problem_destroy(problem);
+    ss_cone_destroy(cone);
 }
 
 /* ---- how it ends ------------------------------------------------------------------------------------ */

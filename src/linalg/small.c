@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-static void exchange(double *a, double *b, int count)
+static inline void exchange(double *a, double *b, int count)
 {
     for (int k = 0; k < count; k++) {
         double kept = a[k];
@@ -11,7 +11,7 @@ static void exchange(double *a, double *b, int count)
     }
 }
 
-bool ss_small_solve(int n, double *A, int count, double *b)
+__attribute__((always_inline)) static inline bool solve(int n, double *A, int count, double *b)
 {
     for (int j = 0; j < n; j++) {
         int pivot = j;
@@ -37,8 +37,13 @@ bool ss_small_solve(int n, double *A, int count, double *b)
     return true;
 }
 
+bool ss_small_solve(int n, double *A, int count, double *b)
+{
+    return solve(n, A, count, b);
+}
+
 /* Scaled to a unit diagonal first: which pivot is the largest must not depend on units. */
-bool ss_small_invert(int n, const double *A, double *inverse)
+__attribute__((always_inline)) static inline bool invert(int n, const double *A, double *inverse)
 {
     double scaled[SS_SMALL_MAX * SS_SMALL_MAX], unit[SS_SMALL_MAX];
     for (int i = 0; i < n; i++) unit[i] = A[i * n + i] > 0.0 ? sqrt(A[i * n + i]) : 1.0;
@@ -48,11 +53,17 @@ bool ss_small_invert(int n, const double *A, double *inverse)
             inverse[i * n + j] = i == j ? 1.0 : 0.0;
         }
     }
-    bool regular = ss_small_solve(n, scaled, n, inverse);
+    bool regular = solve(n, scaled, n, inverse);
     for (int i = 0; i < n; i++) {
         for (int j = 0; j < n; j++) inverse[i * n + j] /= unit[i] * unit[j];
     }
     return regular;
+}
+
+/* The compiler should know the sizes of usual contacts. */
+bool ss_small_invert(int n, const double *A, double *inverse)
+{
+    return n == 3 ? invert(3, A, inverse) : n == 2 ? invert(2, A, inverse) : invert(n, A, inverse);
 }
 
 /* r = -A^-1 q, the second time with what the first left over: an inverse is only as good as A's condition. */

@@ -240,12 +240,13 @@ static void add_cone(const ss_block *block, const double *diagonal, const double
     if (wanted & SS_WANT_FISCHER_BURMEISTER) part->fischer_burmeister += fischer_cone(block, r, dual);
 }
 
-/* De Saxce's velocity of a usual contact, as ss_block_dual has it. */
-static inline void spatial_dual(const ss_block *block, const double *u, double dual[3])
+/* De Saxce's velocity of a usual contact, in space or in the plane, as ss_block_dual has it. */
+static inline void usual_dual(const ss_block *block, const double *u, double dual[3])
 {
-    dual[0] = block->law == SS_LAW_CONE ? u[0] + block->mu * sqrt(u[1] * u[1] + u[2] * u[2]) : u[0];
+    double slip = block->size == 3 ? sqrt(u[1] * u[1] + u[2] * u[2]) : fabs(u[1]);
+    dual[0] = block->law == SS_LAW_CONE ? u[0] + block->mu * slip : u[0];
     dual[1] = u[1];
-    dual[2] = u[2];
+    if (block->size == 3) dual[2] = u[2];
 }
 
 /* |r - P(r - w~ / divisor)| of a usual contact: as add_cone has it, without loops. */
@@ -257,28 +258,45 @@ static inline double spatial_step(double mu, const double *r, const double dual[
     return sqrt(y[0] * y[0] + y[1] * y[1] + y[2] * y[2]);
 }
 
+static inline double planar_step(double mu, const double *r, const double dual[2], double divisor)
+{
+    double n = r[0] - dual[0] / divisor, t = r[1] - dual[1] / divisor;
+    double height = fabs(t) - mu * n > 0.0 ? (n + mu * fabs(t)) / (1.0 + mu * mu) : n;
+    if (!(height > 0.0)) height = 0.0;
+    if (fabs(t) > mu * height) t *= mu * height / fabs(t);
+    double dn = r[0] - height, dt = r[1] - t;
+    return sqrt(dn * dn + dt * dt);
+}
+
+static inline double usual_step(const ss_block *block, const double *r, const double *dual, double divisor)
+{
+    return block->size == 3 ? spatial_step(block->mu, r, dual, divisor)
+                            : planar_step(block->mu, r, dual, divisor);
+}
+
 /* What add_cone does, for a usual contact: measured at every iteration. */
-static inline void add_spatial(const ss_block *block, const double *diagonal, const double *x,
-                               const double *w, unsigned wanted, ss_gauge_part *sum)
+static inline void add_usual(const ss_block *block, const double *diagonal, const double *x, const double *w,
+                             unsigned wanted, ss_gauge_part *sum)
 {
     const double *r = x + block->first, *own = diagonal + block->first;
-    double a = (own[0] + own[1] + own[2]) / 3, dual[3];
-    spatial_dual(block, w + block->first, dual);
+    double a = block->size == 3 ? (own[0] + own[1] + own[2]) / 3 : (own[0] + own[1]) / 2, dual[3];
+    usual_dual(block, w + block->first, dual);
     if (wanted & SS_WANT_ENERGY && a > 0.0) {
-        double step = spatial_step(block->mu, r, dual, a);
+        double step = usual_step(block, r, dual, a);
         sum->energy += 0.5 * a * step * step;
     }
     if (wanted & (SS_WANT_NATURAL_RESIDUAL | SS_WANT_NATURAL_MAP)) {
-        double step = spatial_step(block->mu, r, dual, 1.0);
+        double step = usual_step(block, r, dual, 1.0);
         sum->natural_residual += step;
         sum->natural_map_squared += step * step;
     }
     if (wanted & SS_WANT_FISCHER_BURMEISTER) sum->fischer_burmeister += fischer_cone(block, r, dual);
 }
 
-static inline bool is_spatial(const ss_block *block)
+static inline bool is_usual(const ss_block *block)
 {
-    return block->size == 3 && ss_law_is_cone(block->law) && block->mu > 0.0 && !isinf(block->mu);
+    return (block->size == 3 || block->size == 2) && ss_law_is_cone(block->law) && block->mu > 0.0 &&
+           !isinf(block->mu);
 }
 
 ss_gauge_part ss_gauge_of_block(const ss_problem *problem, const double *diagonal, int k, const double *x,
@@ -287,8 +305,8 @@ ss_gauge_part ss_gauge_of_block(const ss_problem *problem, const double *diagona
     ss_gauge_part part = {0};
     const ss_block *block = &problem->blocks[k];
     if (ss_law_is_cone(block->law)) {
-        if (is_spatial(block))
-            add_spatial(block, diagonal, x, w, wanted, &part);
+        if (is_usual(block))
+            add_usual(block, diagonal, x, w, wanted, &part);
         else if (is_frictionless(block))
             add_frictionless(block, diagonal, x, w, wanted, &part);
         else
@@ -344,8 +362,8 @@ void ss_gauge_measure(const ss_problem *problem, const ss_gauge_scale *scale, co
     unsigned wanted = parts_for(mask);
     ss_gauge_part sum = {0};
     for (int k = 0; k < problem->block_count; k++) {
-        if (is_spatial(&problem->blocks[k])) {
-            add_spatial(&problem->blocks[k], scale->inverse_mass, x, w, wanted, &sum);
+        if (is_usual(&problem->blocks[k])) {
+            add_usual(&problem->blocks[k], scale->inverse_mass, x, w, wanted, &sum);
             continue;
         }
         ss_gauge_part part = ss_gauge_of_block(problem, scale->inverse_mass, k, x, w, wanted);
@@ -415,8 +433,8 @@ static bool is_beyond(const ss_problem *problem, const double *inverse_mass)
     double velocity = 0.0, impulse = 0.0;
     for (int i = 0; i < problem->size; i++) {
         double b = fabs(problem->b[i]);
-        velocity = fmax(velocity, b);
-        if (inverse_mass[i] > 0.0) impulse = fmax(impulse, b / inverse_mass[i]);
+        velocity = larger_of(velocity, b);
+        if (inverse_mass[i] > 0.0) impulse = larger_of(impulse, b / inverse_mass[i]);
     }
     if (velocity > large || impulse > large) return true;
     return velocity > small && impulse > 0.0 && impulse < small;

@@ -265,8 +265,18 @@ ss_status ss_auto_solve_one(ss_problem *problem, ss_run *run, double *x, ss_auto
     memcpy(a.start, x, bytes);
     memcpy(a.best.x, x, bytes);
 
-    // One sweep, for what hardly touches.
-    if (ss_auto_can_sweep(problem, x)) {
+    // Planar contacts by sweeps of their own; of others one sweep, for what hardly touches.
+    ss_status status = SS_STALLED;
+    if (ss_auto_is_planar(problem)) {
+        ss_arena_mark mark = ss_arena_get_mark(run->arena);
+        ss_auto_planar_end end = ss_auto_solve_planar(problem, run, x, &status);
+        ss_arena_reset(run->arena, mark);
+        trail->is_easy = end.is_over;
+        ss_run_note(run, "%d planar sweep%s%s: %s", end.sweeps, plural(end.sweeps),
+                    end.is_exact ? " and the states of the contacts they found, solved exactly" : "",
+                    end.is_over ? ss_status_name(status) : "creeping");
+        if (end.is_over) return status;
+    } else if (ss_auto_can_sweep(problem, x)) {
         if (!ss_auto_sweep(problem, run->arena, x)) {
             memcpy(x, a.start, bytes);
         } else if (!ss_run_iteration(run, x, NULL)) {
@@ -277,7 +287,6 @@ ss_status ss_auto_solve_one(ss_problem *problem, ss_run *run, double *x, ss_auto
     }
 
     // One method after the other, by the plan.
-    ss_status status = SS_STALLED;
     bool done = false;
     a.features = ss_auto_look(problem);
     ss_auto_plan_sweeps(problem, &a.features, &a.plan);

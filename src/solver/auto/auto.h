@@ -95,6 +95,17 @@ bool ss_auto_start_may_do(const ss_problem *problem, const double *x);
 bool ss_auto_can_sweep(const ss_problem *problem, const double *x);
 bool ss_auto_sweep(const ss_problem *problem, ss_arena *arena, double *x);
 
+/* ---- planar contacts (auto_planar.c) --------------------------------------------------------------- */
+
+/* Cones of two components with friction, a matrix and no bodies. */
+bool ss_auto_is_planar(const ss_problem *problem);
+typedef struct ss_auto_planar_end {
+    int sweeps;
+    bool is_over;  /* the whole run, *status says how; else x is where others go on */
+    bool is_exact; /* by the states of its contacts */
+} ss_auto_planar_end;
+ss_auto_planar_end ss_auto_solve_planar(const ss_problem *problem, ss_run *run, double *x, ss_status *status);
+
 /* ---- many (auto_islands.c) ------------------------------------------------------------------------ */
 
 /* True: that was the end, *status says how. Otherwise x is where the whole has to go on. */

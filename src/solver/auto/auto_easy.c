@@ -33,7 +33,21 @@ bool ss_auto_solve_single(const ss_problem *problem, ss_arena *arena, double *x)
 
     // A = J M^-1 J' + C. Rows of one block act on the same two bodies as a rule, but need not.
     if (!form) ss_block_matrix(problem, block, own);
-    for (int j = 0; form && j < n; j++) {
+    bool one_pair = form && !form->further_start;
+    for (int j = 1; one_pair && j < n; j++)
+        one_pair = form->pair[j][0] == form->pair[0][0] && form->pair[j][1] == form->pair[0][1];
+    one_pair = one_pair && form->pair[0][0] != form->pair[0][1];
+    for (int side = 0; one_pair && side < 2; side++) {
+        int body = form->pair[0][side];
+        for (int j = 0; body >= 0 && j < n; j++) {
+            double push[6];
+            ss_bodies_push_one(form, body, form->jacobian[j] + 6 * side, push);
+            for (int i = 0; i < n; i++)
+                own[n * i + j] += ss_bodies_product(form->jacobian[i] + 6 * side, push);
+        }
+    }
+    for (int j = 0; one_pair && j < n; j++) own[n * j + j] += form->compliance[j];
+    for (int j = 0; form && !one_pair && j < n; j++) {
         const double *row;
         for (int side = 0, body; ss_bodies_block(form, j, side, &body, &row); side++) {
             double push[6];

@@ -97,11 +97,21 @@ static double excess_of(struct ss_run_state *state, const double *x)
                  : values[SS_GAUGE_RELATIVE_ENERGY] / ss_nested_run_goal_without_rule;
 }
 
+/* Measuring is not the method's time and is taken off, where it costs more than looking at the clock twice. A
+ * history and a deadline need the clock anyway, and the caller's rule may take long. */
+static bool times_measuring(const struct ss_run_state *state)
+{
+    enum { TINY = 64 }; // unknowns
+    return state->problem->size > TINY || state->deadline < INFINITY || state->record || state->stop.test ||
+           state->watcher;
+}
+
 double ss_run_excess(ss_run *run, const double *x)
 {
     struct ss_run_state *state = run->state;
     if (ss_run_late(run)) return NAN;
     if (first_not_finite(x, state->problem->size) < state->problem->size) return INFINITY;
+    if (!times_measuring(state)) return excess_of(state, x);
     double now = ss_clock_seconds(), excess = excess_of(state, x);
     state->measuring += ss_clock_seconds() - now;
     return excess;
@@ -246,7 +256,8 @@ static bool run_goes_on(struct ss_run_state *state, const double *x, const doubl
     // The clock costs as much as a sweep over a few contacts: after many iterations it is looked at less
     // often.
     if (measured || state->iterations >= state->next_look) {
-        double now = look(state), before = state->lasted;
+        bool is_timed = times_measuring(state);
+        double now = is_timed ? look(state) : 0.0, before = state->lasted;
         state->next_look =
             state->deadline < INFINITY ? state->iterations + 1 + state->iterations / 64 : INT_MAX;
 
@@ -269,9 +280,11 @@ static bool run_goes_on(struct ss_run_state *state, const double *x, const doubl
                 state->next_test = state->iterations + 1 + state->iterations / 50;
                 reached |= test->holds(x, test->context);
             }
-            state->looked = ss_clock_seconds();
-            state->measuring_cost = state->looked - now;
-            state->measuring += state->measuring_cost;
+            if (is_timed) {
+                state->looked = ss_clock_seconds();
+                state->measuring_cost = state->looked - now;
+                state->measuring += state->measuring_cost;
+            }
             if (reached) return state->status = SS_CONVERGED, false;
             state->seen = now + state->measuring_cost;
         }
@@ -472,11 +485,14 @@ static bool solve_in(ss_arena *arena, const ss_solve_request *request, double *x
         if (state.max_iterations > 0)
             claim = solver->solve(ss_problem_shown(problem, solver, &shown), set, &run, x);
         result->status = ss_run_outcome(&state, claim);
-        result->seconds = ss_clock_seconds() - state.started - state.measuring;
+        double ended = ss_clock_seconds();
+        result->seconds = ended - state.started - state.measuring;
         result->iterations = state.iterations;
         result->memory = ss_arena_high_water(arena) - before;
         result->kept_iteration = ss_run_keep(&state, x);
-        result->elapsed = ss_clock_seconds() - state.started;
+        // the clock costs as much as a small contact: only where there was something to keep
+        bool kept = state.keep != SS_GAUGE_NONE || state.keep_last;
+        result->elapsed = (kept ? ss_clock_seconds() : ended) - state.started;
         judge(&state, request->gauges ? request->gauges : (1u << SS_GAUGE_COUNT) - 1, x, result);
     }
     ss_arena_reset(arena, mark);
