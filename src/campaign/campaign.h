@@ -74,6 +74,9 @@ typedef struct ss_campaign {
     const char *text;  /* what the user said: provenance */
     int jobs;          /* 0 = one per core */
     int shard, shards; /* 1 of 1 */
+    /* Runs are handed out by the first shard (campaign/claim.h): the names of all ledgers, with %s; NULL =
+     * runs are dealt beforehand */
+    const char *claim;
 } ss_campaign;
 
 /* Empty, with defaults. */
@@ -89,12 +92,17 @@ bool ss_campaign_read_shard(const char *text, int *shard, int *shards, ss_error 
 /* What mpirun, srun, the array of a scheduler or GNU parallel says in the environment (docs/campaigns.md).
  * The ranks of every job of an array are shards of their own. An error names the variables. */
 bool ss_campaign_find_shard(int *shard, int *shards, ss_error *err);
-/* The shard that the text of a campaign in a ledger names, "... --shard 2/8 ..."; 1 of 1 if it names none. */
+/* The shard that the text of a campaign in a ledger names, "... --shard 2/8 ..."; 1 of 1 if it names none,
+ * 0 of 0 if its runs were handed out one by one ("--claim"). */
 void ss_shard_of_text(const char *text, int *shard, int *shards);
-/* Is the run part of the shard? It does not depend on what else is in the campaign. */
+/* A run by what it is, in 64 bits. */
+uint64_t ss_run_word(const ss_problem_entry *problem, const ss_method_entry *method);
+/* Is the run part of the shard, by its name alone? For stored answers, whose methods are not known
+ * beforehand; runs are dealt by what they cost (campaign/deal.h). */
 bool ss_shard_has(int shard, int shards, const ss_problem_entry *problem, const ss_method_entry *method);
-/* The pattern with the shard of the campaign, "2-of-8", wherever it has %s; in the campaign's arena. */
-const char *ss_campaign_ledger_name(ss_campaign *campaign, const char *pattern, ss_error *err);
+/* The pattern with the word, or the shard of the campaign, "2-of-8", wherever it has %s; in its arena. */
+const char *ss_campaign_ledger_name(ss_campaign *campaign, const char *pattern, const char *word,
+                                    ss_error *err);
 /* Stricter than most need, so that a report can show several tolerances. */
 #define SS_CAMPAIGN_STOP "relative_energy<1e-8"
 /* The option --tol of bench, solve and run; `place` is the offset of its number. */

@@ -83,6 +83,7 @@ static void stage_idle(void *context)
                                .failures = e->failures,
                                .seconds = ss_clock_seconds() - e->began};
     if (e->hooks->progress) e->hooks->progress(e->hooks->context, &state);
+    if (e->claim) ss_claim_tick(e->claim);
 }
 
 ss_patience ss_execution_patience(const ss_execution *e, double limit)
@@ -147,7 +148,8 @@ bool ss_campaign_execute(ss_campaign *campaign, ss_ledger *ledger, const ss_camp
     bool good = ss_campaign_limit_rule(campaign, &e.limit_rule, err) && ss_machine_here(&e.machine, err) &&
                 ss_ledger_machine(ledger, &e.machine, err) && ss_execution_find_methods(&e, err) &&
                 ss_ledger_note_campaign(ledger, campaign->text, e.machine.id, err) &&
-                ss_execution_find_problems(&e, err) && ss_execution_solve(&e, err) &&
+                (campaign->claim ? ss_execution_claim(&e, err)
+                                 : ss_execution_find_problems(&e, err) && ss_execution_solve(&e, err)) &&
                 ss_execution_judge_recorded(&e, err) && ss_execution_time(&e, err);
     summary->interrupted = ss_execution_interrupted(&e);
 
@@ -167,6 +169,7 @@ bool ss_campaign_execute(ss_campaign *campaign, ss_ledger *ledger, const ss_camp
     ss_release(e.plugin_digests);
     ss_release(e.contents);
     ss_release(e.opened);
+    ss_deal_free(&e.deal);
     ss_machine_clear(&e.machine);
     return good;
 }

@@ -2,6 +2,8 @@
 #ifndef SS_CAMPAIGN_EXECUTE_INTERNAL_H
 #define SS_CAMPAIGN_EXECUTE_INTERNAL_H
 
+#include "campaign/claim.h"
+#include "campaign/deal.h"
 #include "campaign/execute.h"
 #include "campaign/queue.h"
 #include "campaign/worker_tasks.h"
@@ -19,6 +21,9 @@ typedef struct ss_execution {
     bool sets_limits;       /* while solving: those runs are made that set the limits of the others, */
     const char *rung;       /* ... and those with this stop rule */
     bool more_than_solvers; /* plug-ins bring formulations or metrics, too */
+    ss_deal deal;           /* of the runs among the shards; not made when there is one */
+    ss_claim *claim;        /* has runs handed out instead; NULL = does not */
+    int64_t *handed;        /* numbers of these runs, problem by problem; -1 = not handed to us */
     ss_queue queue;         /* of the stage that is going on */
     int complaints;         /* told so far */
 
@@ -55,6 +60,10 @@ void ss_execution_complain(ss_execution *execution, ss_error_code code, const ch
 bool ss_execution_find_methods(ss_execution *execution, ss_error *err);
 bool ss_execution_find_problems(ss_execution *execution, ss_error *err);
 bool ss_execution_solve(ss_execution *execution, ss_error *err);
+/* ... by having runs handed out; the first rank does so. */
+bool ss_execution_claim(ss_execution *execution, ss_error *err);
+/* Solves what is planned and belongs to this shard. */
+bool ss_execution_solve_planned(ss_execution *execution, ss_error *err);
 bool ss_execution_judge_recorded(ss_execution *execution, ss_error *err);
 bool ss_execution_time(ss_execution *execution, ss_error *err);
 

@@ -16,17 +16,20 @@ static bool is_failure(ss_outcome outcome)
 
 /* ---- the matrix ---------------------------------------------------------------------------------- */
 
+/* Does the run belong to this shard? */
+static bool is_ours(const ss_execution *e, int problem, int method)
+{
+    if (e->claim) return e->handed[(int64_t)problem * e->plan.method_count + method] >= 0;
+    return e->campaign->shards == 1 || ss_deal_shard(&e->deal, problem, method) == e->campaign->shard - 1;
+}
+
 /* Calls `visit` for every run of the matrix. */
 static bool for_every_run(ss_execution *e, bool (*visit)(ss_execution *, int problem, int method, ss_error *),
                           ss_error *err)
 {
     for (int p = 0; p < e->plan.problem_count; p++) {
         for (int m = 0; m < e->plan.method_count; m++) {
-            const ss_planned_problem *problem = &e->plan.problems[p];
-            const ss_planned_method *method = &e->plan.methods[m];
-            if (problem->entry.fault ||
-                !ss_shard_has(e->campaign->shard, e->campaign->shards, &problem->entry, &method->entry))
-                continue;
+            if (e->plan.problems[p].entry.fault || !is_ours(e, p, m)) continue;
             if (!visit(e, p, m, err)) return false;
         }
     }
@@ -71,7 +74,10 @@ static bool store(ss_execution *e, const ss_task *task, const ss_ending *ending,
     e->summary->outcomes[run->outcome]++;
     e->failures += is_failure(run->outcome);
     ss_ledger_tell(e->ledger, e->summary->before + e->summary->done, e->summary->runs);
-    return ss_ledger_add(e->ledger, run, err);
+    if (!ss_ledger_add(e->ledger, run, err)) return false;
+    if (e->claim)
+        ss_claim_done(e->claim, e->handed[(int64_t)task->problem * e->plan.method_count + task->method]);
+    return true;
 }
 
 static bool store_end(ss_execution *e, const ss_task *task, const ss_ending *ending, ss_error *err)
@@ -231,13 +237,12 @@ static bool run_done(void *context, const ss_task *task, const ss_ending *ending
     return good;
 }
 
-bool ss_execution_solve(ss_execution *e, ss_error *err)
+bool ss_execution_solve_planned(ss_execution *e, ss_error *err)
 {
     ss_campaign_stage stage = {"solving", e->campaign->jobs, -1, run_done};
     int rungs = 0;
     const char **stops = ss_campaign_stops(e->campaign, &rungs, err);
     if (!stops) return false;
-    if (ss_execution_interrupted(e)) return true;
     double began = ss_clock_seconds();
     if (!for_every_run(e, count_run, err)) return false;
     if (e->summary->before > 0 && e->summary->before < e->summary->runs)
@@ -251,8 +256,27 @@ bool ss_execution_solve(ss_execution *e, ss_error *err)
             if (!for_every_run(e, queue_run, err) || !ss_execution_stage(e, &stage, err)) return false;
         }
     }
-    e->summary->solving_time = ss_clock_seconds() - began;
+    e->summary->solving_time += ss_clock_seconds() - began;
     return true;
+}
+
+bool ss_execution_solve(ss_execution *e, ss_error *err)
+{
+    if (ss_execution_interrupted(e)) return true;
+    if (e->campaign->shards > 1) {
+        size_t height = (size_t)e->plan.problem_count, width = (size_t)e->plan.method_count;
+        const ss_problem_entry **problems = ss_allocate(height, sizeof *problems);
+        const ss_method_entry **methods = ss_allocate(width, sizeof *methods);
+        for (size_t i = 0; problems && i < height; i++) problems[i] = &e->plan.problems[i].entry;
+        for (size_t i = 0; methods && i < width; i++) methods[i] = &e->plan.methods[i].entry;
+        bool good = problems && methods ? ss_deal_make(&e->deal, problems, (int)height, methods, (int)width,
+                                                       e->campaign->shards, err)
+                                        : ss_fail(err, SS_ERROR_RESOURCES, "out of memory for the shards");
+        ss_release(problems);
+        ss_release(methods);
+        if (!good) return false;
+    }
+    return ss_execution_solve_planned(e, err);
 }
 
 /* ---- timing -------------------------------------------------------------------------------------- */
@@ -303,9 +327,7 @@ static bool queue_times(ss_execution *e, int problem, ss_known_run *known, ss_er
     const ss_campaign_options *options = &e->campaign->options;
     for (int m = 0; m < e->plan.method_count; m++) {
         known[m].samples = -1;
-        bool is_ours =
-            !entry->fault && ss_shard_has(e->campaign->shard, e->campaign->shards, entry, &methods[m].entry);
-        if (is_ours && !look_up(e, problem, m, &known[m], err)) return false;
+        if (!entry->fault && is_ours(e, problem, m) && !look_up(e, problem, m, &known[m], err)) return false;
     }
 
     for (int m = 0; m < e->plan.method_count; m++) {

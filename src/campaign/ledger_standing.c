@@ -1,6 +1,7 @@
 #include "campaign/ledger_standing.h"
 
 #include "campaign/campaign.h"
+#include "campaign/deal.h"
 #include "campaign/ledger_internal.h"
 
 #include <stdio.h>
@@ -36,18 +37,31 @@ static int number_things(thing *things, size_t count)
     return count > 0 ? different + 1 : 0;
 }
 
-/* What the ledger expects and has, into the table of all pairs. */
-static void mark(const ss_ledger_standing *ledger, bool whole, const int *problems, const int *methods,
-                 size_t width, unsigned char *pairs)
+/* What the ledger expects and has, into the table of all pairs. Runs that were handed out are expected of no
+ * ledger alone. */
+static bool mark(const ss_ledger_standing *ledger, bool whole, const int *problems, const int *methods,
+                 size_t width, unsigned char *pairs, ss_error *err)
 {
     const ss_results *results = &ledger->results;
     int shard = whole ? 1 : ledger->shard, shards = whole ? 1 : ledger->shards;
-    for (int p = 0; p < results->problem_count; p++) {
+    ss_deal deal = {0};
+    if (shards > 1) {
+        const ss_problem_entry **all = ss_allocate((size_t)results->problem_count, sizeof *all);
+        const ss_method_entry **ways = ss_allocate((size_t)results->method_count, sizeof *ways);
+        for (int p = 0; all && p < results->problem_count; p++) all[p] = &results->problems[p];
+        for (int m = 0; ways && m < results->method_count; m++) ways[m] = &results->methods[m];
+        bool dealt =
+            all && ways
+                ? ss_deal_make(&deal, all, results->problem_count, ways, results->method_count, shards, err)
+                : ss_fail(err, SS_ERROR_RESOURCES, "out of memory for the runs of the ledgers");
+        ss_release(all);
+        ss_release(ways);
+        if (!dealt) return false;
+    }
+    for (int p = 0; p < results->problem_count && shards > 0; p++) {
         for (int m = 0; m < results->method_count; m++) {
-            const ss_problem_entry *problem = &results->problems[p];
-            const ss_method_entry *method = &results->methods[m];
-            if (problem->fault || ss_method_is_recorded(method)) continue;
-            if (ss_shard_has(shard, shards, problem, method))
+            if (results->problems[p].fault || ss_method_is_recorded(&results->methods[m])) continue;
+            if (shards == 1 || ss_deal_shard(&deal, p, m) == shard - 1)
                 pairs[(size_t)problems[p] * width + (size_t)methods[m]] |= EXPECTED;
         }
     }
@@ -57,6 +71,8 @@ static void mark(const ss_ledger_standing *ledger, bool whole, const int *proble
         pairs[(size_t)problems[run->problem] * width + (size_t)methods[run->method]] |=
             (unsigned char)(DONE | (failed ? FAILED : 0));
     }
+    ss_deal_free(&deal);
+    return true;
 }
 
 /* whole: shards do not matter. */
@@ -87,10 +103,11 @@ static bool count_pairs(const ss_ledger_standing *ledgers, int count, bool whole
         width = (size_t)number_things(things + problem_total, method_total);
         pairs = width && height > SIZE_MAX / width ? NULL : ss_allocate(height * width, 1);
     }
-    if (pairs) {
+    bool good = pairs || ss_fail(err, SS_ERROR_RESOURCES, "out of memory for the runs of the ledgers");
+    if (good) {
         const int *problems = numbers, *methods = numbers + problem_total;
-        for (int i = 0; i < count; i++) {
-            mark(&ledgers[i], whole, problems, methods, width, pairs);
+        for (int i = 0; i < count && good; i++) {
+            good = mark(&ledgers[i], whole, problems, methods, width, pairs, err);
             problems += ledgers[i].results.problem_count;
             methods += ledgers[i].results.method_count;
         }
@@ -102,11 +119,10 @@ static bool count_pairs(const ss_ledger_standing *ledgers, int count, bool whole
         standing->failed += (pairs[i] & FAILED) != 0;
         standing->missing += pairs[i] == EXPECTED;
     }
-    bool good = pairs != NULL;
     ss_release(pairs);
     ss_release(numbers);
     ss_release(things);
-    return good || ss_fail(err, SS_ERROR_RESOURCES, "out of memory for the runs of the ledgers");
+    return good;
 }
 
 bool ss_ledger_standing_unite(const ss_ledger_standing *ledgers, int count, ss_standing *standing,

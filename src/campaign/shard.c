@@ -114,8 +114,13 @@ bool ss_campaign_find_shard(int *shard, int *shards, ss_error *err)
 
 void ss_shard_of_text(const char *text, int *shard, int *shards)
 {
-    static const char flag[] = "--shard ";
+    static const char flag[] = "--shard ", claim[] = "--claim";
     *shard = *shards = 1;
+    for (const char *at = text; (at = strstr(at, claim)); at++) {
+        bool begins = at == text || at[-1] == ' ' || at[-1] == '\n';
+        if (begins && strchr(" \n", at[sizeof claim - 1])) *shard = *shards = 0;
+    }
+    if (*shards == 0) return;
     for (const char *at = text; (at = strstr(at, flag)); at++) {
         char word[32];
         const char *value = at + strlen(flag);
@@ -127,23 +132,29 @@ void ss_shard_of_text(const char *text, int *shard, int *shards)
     }
 }
 
-bool ss_shard_has(int shard, int shards, const ss_problem_entry *problem, const ss_method_entry *method)
+uint64_t ss_run_word(const ss_problem_entry *problem, const ss_method_entry *method)
 {
     ss_digest digest = ss_digest_start();
     ss_digest_add_text(&digest, problem->hash);
     ss_digest_add_text(&digest, problem->place);
     ss_digest_add_text(&digest, method->key);
-    uint64_t word = ss_digest_scramble(digest.a ^ digest.b, SS_ROOT_2, SS_ROOT_3);
-    return word % (uint64_t)shards == (uint64_t)(shard - 1);
+    return ss_digest_scramble(digest.a ^ digest.b, SS_ROOT_2, SS_ROOT_3);
 }
 
-const char *ss_campaign_ledger_name(ss_campaign *campaign, const char *pattern, ss_error *err)
+bool ss_shard_has(int shard, int shards, const ss_problem_entry *problem, const ss_method_entry *method)
+{
+    return ss_run_word(problem, method) % (uint64_t)shards == (uint64_t)(shard - 1);
+}
+
+const char *ss_campaign_ledger_name(ss_campaign *campaign, const char *pattern, const char *word,
+                                    ss_error *err)
 {
     static const char mark[] = "%s";
     ss_text name = {0};
+    char shard[32];
+    snprintf(shard, sizeof shard, "%d-of-%d", campaign->shard, campaign->shards);
     for (const char *at; (at = strstr(pattern, mark)); pattern = at + strlen(mark))
-        ss_text_appendf(&name, "%.*s%d-of-%d", (int)(at - pattern), pattern, campaign->shard,
-                        campaign->shards);
+        ss_text_appendf(&name, "%.*s%s", (int)(at - pattern), pattern, word ? word : shard);
     ss_text_append(&name, pattern);
     const char *copy =
         name.out_of_memory ? NULL : ss_campaign_copy(campaign, ss_text_get(&name), name.length, err);

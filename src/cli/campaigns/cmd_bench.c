@@ -16,7 +16,7 @@ typedef struct bench_options {
     ss_option_list set, with;
     ss_extension_options extensions;
     int every, jobs;
-    bool json;
+    bool claim, json;
     ss_campaign_options run;
     ss_read_options read;
     ss_limits limits;
@@ -96,6 +96,8 @@ static bool read_flags(const ss_command *command, ss_campaign *campaign, ss_erro
         ss_option_flag(command->given[i].option, flag, sizeof flag);
         if (strcmp(flag, "shard") == 0) // whichever way it was found
             ss_text_appendf(&text, " --shard %d/%d", campaign->shard, campaign->shards);
+        else if (strcmp(flag, "claim") == 0)
+            ss_text_append(&text, options->claim ? " --claim" : "");
         else
             ss_text_appendf(&text, " --%s %s", flag, command->given[i].value);
     }
@@ -136,7 +138,8 @@ static bool read_file(const ss_command *command, ss_campaign *campaign, ss_error
     // The file does not say which part of it was done.
     if (!options->shard) return true;
     ss_text text = {0};
-    ss_text_appendf(&text, "%s\n--shard %d/%d", campaign->text, campaign->shard, campaign->shards);
+    ss_text_appendf(&text, "%s\n--shard %d/%d%s", campaign->text, campaign->shard, campaign->shards,
+                    options->claim ? " --claim" : "");
     campaign->text =
         text.out_of_memory ? NULL : ss_campaign_copy(campaign, ss_text_get(&text), text.length, err);
     ss_text_free(&text);
@@ -160,8 +163,21 @@ static bool describe(const ss_command *command, ss_campaign *campaign, const cha
     // The ledger must not replace what is read.
     struct stat in, out;
     if (!options->output) return ss_fail(err, SS_ERROR_USAGE, "no -o RESULTS.db given");
-    *output = options->shard ? ss_campaign_ledger_name(campaign, options->output, err) : options->output;
+    *output =
+        options->shard ? ss_campaign_ledger_name(campaign, options->output, NULL, err) : options->output;
     if (!*output) return false;
+    if (options->claim) {
+        const ss_campaign_options *run = &campaign->options;
+        if (!options->shard || !strstr(options->output, "%s"))
+            return ss_fail(err, SS_ERROR_USAGE,
+                           "--claim needs --shard auto or I/N, and %%s in the name of the ledger");
+        if (run->repeats > 0 || run->recorded)
+            return ss_fail(
+                err, SS_ERROR_USAGE,
+                "--%s cannot be combined with --claim; merge the ledgers, and run bench on the result",
+                run->recorded ? "recorded" : "repeats");
+        campaign->claim = options->output;
+    }
     if (stat(*output, &out) != 0) return true;
     for (int i = 0; i < campaign->source_count; i++)
         if (stat(campaign->sources[i].path, &in) == 0 && in.st_dev == out.st_dev && in.st_ino == out.st_ino)
@@ -280,7 +296,9 @@ static int run_bench(const ss_command *command)
         ss_results_free(&results);
     }
     int done = summary.before + summary.done;
-    if (through && good && nothing)
+    if (through && good && nothing && campaign.claim)
+        ss_command_say(command, "%s: no runs were left for this rank", output);
+    else if (through && good && nothing)
         ss_command_say(command, "nothing to solve: no file or frame can be used");
     else if (through && good)
         ss_command_say(command, "%s: %d of %d runs done (%d new, %d reused)%s", output, done, summary.runs,
@@ -327,6 +345,10 @@ static const ss_option table[] = {
      .help =
          "Do only part I of N of the runs; stickslip merge combines the ledgers. auto: as mpirun, srun or "
          "the job array says. %s in the name of the ledger becomes I-of-N."},
+    {SS_FLAG(BOOL, bench_options, claim),
+     .help =
+         "Runs are not dealt beforehand: rank 1 hands them out over the network, and a rank asks for more "
+         "when it is done. With --shard auto or I/N, and %s in the name of the ledger."},
     {SS_FLAG(BOOL, bench_options, json), .help = "Print the counts as one JSON object."},
     {0}};
 
@@ -347,6 +369,8 @@ static const ss_example examples[] = {
     {"bench --campaign study.json --shard 2/8 -o part2.db", "the second of eight parts of a campaign file"},
     {"bench --campaign study.json --shard auto -o runs/%s.db",
      "the part of this rank, for instance of mpirun -n 8"},
+    {"bench --campaign study.json --shard auto --claim -o runs/%s.db",
+     "the same, with runs handed out by the first rank"},
     {0}};
 
 const ss_verb ss_verb_bench = {

@@ -28,7 +28,7 @@ static void json_ledger(ss_json *json, const char *path, const ss_ledger_standin
 {
     char shard[32];
     const ss_results *results = &ledger->results;
-    snprintf(shard, sizeof shard, "%d/%d", ledger->shard, ledger->shards);
+    snprintf(shard, sizeof shard, ledger->shards > 0 ? "%d/%d" : "claim", ledger->shard, ledger->shards);
     ss_json_begin_object(json);
     ss_json_member_text(json, "ledger", path);
     ss_json_member_text(json, "campaign", results->campaign);
@@ -84,7 +84,11 @@ static void print_ledger(ss_text *text, const char *path, const ss_ledger_standi
         ss_text_append(text, "\n");
         return;
     }
-    print_counts(text, &ledger->standing, ledger->begun);
+    if (ledger->shards > 0)
+        print_counts(text, &ledger->standing, ledger->begun);
+    else
+        ss_text_appendf(text, "%lld of the runs that are handed out (--claim), %lld failed",
+                        ledger->standing.done, ledger->standing.failed);
     if (ledger->shards > 1) ss_text_appendf(text, "; shard %d/%d", ledger->shard, ledger->shards);
     if (ledger->last[0]) {
         ss_text_append(text, "; last activity ");
