@@ -66,10 +66,10 @@ siconos: setup        ## Siconos' solvers as a plug-in: build it and install it 
 	@tools/setup peers
 	$(call build,release)
 	@cmake --install build/release --component siconos --prefix "$(or $(PREFIX),/usr/local)"
-race-engines: setup   ## compare our simulator with ODE, Bullet and MuJoCo on the same scenes
+race-engines: setup   ## error against time of our simulator, ODE, Bullet and MuJoCo: build/race-engines; QUICK=1, FRESH=1, SCENES="..."
 	@tools/setup peers
 	$(call build,release)
-	@build/release/race_engines
+	@tools/race-engines $(if $(QUICK),--quick) $(if $(FRESH),--fresh) $(SCENES)
 study-coordinates: setup ## minimal and maximal coordinates, beside MuJoCo on the same model files: study-coordinates/
 	@tools/setup peers
 	$(call build,release)

@@ -3,12 +3,13 @@
 #include <math.h>
 
 typedef struct parameters {
-    int count;
+    int count, across;
     double size, mu;
 } parameters;
 
 static const ss_option table[] = {
     SS_PARAMETER_INT(parameters, count, "60", 1, 100000, "rocks"),
+    SS_PARAMETER_INT(parameters, across, "3", 1, 1000, "rocks side by side at the start"),
     SS_PARAMETER_REAL(parameters, size, "0.25", 1e-6, 1e6, "mean radius of a rock, in m"),
     SS_PARAMETER_REAL(parameters, mu, "0.7", 0, 10, "friction between all bodies"),
     {0}};
@@ -22,9 +23,10 @@ static void drop(ss_builder *build, const parameters *p, int k, ss_random *rando
     ss_mesh *mesh = ss_mesh_hull((const double(*)[3])points, 20, build->err);
     build->failed = mesh == NULL;
     if (!mesh) return;
-    double pitch = 3.0 * p->size;
-    ss_body body = {
-        .position = {(k % 3 - 1) * pitch, (k / 3 % 3 - 1) * pitch, 2.0 * p->size + k / 9 * pitch}};
+    int n = p->across;
+    double pitch = 3.0 * p->size, middle = 0.5 * (n - 1);
+    ss_body body = {.position = {(k % n - middle) * pitch, (k / n % n - middle) * pitch,
+                                 2.0 * p->size + k / (n * n) * pitch}};
     ss_turn_at_random(random, body.quaternion);
     ss_build_one(build, &body, &(ss_shape){.kind = SS_HULL, .mesh = mesh, .density = 2600.0});
     ss_mesh_destroy(mesh);
@@ -38,7 +40,7 @@ static bool build_scene(const void *of, uint64_t seed, ss_world *world, ss_error
     ss_build_friction(&build, p->mu);
     ss_build_ground(&build, 0.0);
     for (int side = 0; side < 4; side++) {
-        double far = 7.0 * p->size, high = 1.5 * p->size, thick = 0.5 * p->size;
+        double far = (2.0 * p->across + 1.0) * p->size, high = 1.5 * p->size, thick = 0.5 * p->size;
         bool along_x = side < 2;
         ss_shape wall = {.kind = SS_BOX,
                          .size = {along_x ? 2.0 * far : thick, along_x ? thick : 2.0 * far, high}};

@@ -87,6 +87,58 @@ def test_the_command_says_what_is_missing(here):
 
 @pytest.mark.skipif(not ENGINES.exists(), reason="ODE, Bullet or MuJoCo is not installed (tools/setup peers)")
 def test_engines_name_wrong_words(here):
-    for words, says in [(["--fast", "1"], "--fast: no such option"), (["--steps", "no"], "--steps: needs")]:
+    for words, says in [([], "usage:"), (["measure", "brick-wall", "newton"], "newton: no such engine"),
+                        (["measure", "brick-wall", "bullet,iterations=no"], "iterations=no: needs a positive number"),
+                        (["measure", "brick-wall", "ours,effort=1"], "effort"), (["measure", "no-wall", "ours"], "no such scene")]:
         ended = subprocess.run([ENGINES, *words], capture_output=True, text=True, timeout=60)
         assert ended.returncode == USAGE and says in ended.stderr
+
+
+def measure(scene, engine, *words):
+    ended = subprocess.run([ENGINES, "measure", scene, engine, *words], capture_output=True, text=True, timeout=60)
+    assert ended.returncode == DONE, ended.stderr
+    return json.loads(ended.stdout)
+
+
+@pytest.mark.skipif(not ENGINES.exists(), reason="ODE, Bullet or MuJoCo is not installed (tools/setup peers)")
+@pytest.mark.parametrize("engine", ["ours", "ode-quick", "ode-step", "bullet", "mujoco"])
+def test_every_engine_swings_the_same_chain_and_rolls_the_same_cart(engine):
+    """The bridges build the same mechanics: a chain falls as far, a cart rolls as far, and joints hold. MuJoCo's contacts are soft and
+    Bullet's and ODE's joints spongy, so that distances agree to 1 %."""
+    chain = measure("chain,weight=5", f"{engine},dt=0.002", "time=0.4")
+    cart = measure("cart", f"{engine},dt=0.002", "time=0.5")
+    assert not chain["failed"] and not cart["failed"]
+    assert chain["drift"] == pytest.approx(0.837, rel=0.01) and chain["joint_error"] < 0.02
+    assert cart["drift"] == pytest.approx(0.1634, rel=0.01) and cart["joint_error"] < 0.001 and cart["penetration"] < 0.002
+
+
+@pytest.mark.skipif(not ENGINES.exists(), reason="ODE, Bullet or MuJoCo is not installed (tools/setup peers)")
+@pytest.mark.parametrize("engine", ["ours", "ode-quick", "bullet", "mujoco"])
+def test_every_engine_drops_the_same_rocks(engine):
+    """Nine rocks fall 0.2 m freely: all of them by g t (t + h) / 2, and none has anything to overlap yet."""
+    rocks = measure("rock-pile,count=9", f"{engine},dt=0.002", "time=0.1")
+    assert rocks["drift"] == pytest.approx(0.5 * 9.81 * 0.1 * 0.102, rel=1e-4) and rocks["penetration"] == 0
+
+
+@pytest.mark.skipif(not ENGINES.exists(), reason="ODE, Bullet or MuJoCo is not installed (tools/setup peers)")
+def test_what_takes_too_long_is_cut_off_and_says_so():
+    cut = measure("brick-wall", "ours,dt=0.001", "time=100", "limit=0.01")
+    assert cut["cut"] and cut["time"] < 100
+
+
+@pytest.mark.skipif(not ENGINES.exists(), reason="ODE, Bullet or MuJoCo is not installed (tools/setup peers)")
+def test_a_race_of_engines_continues_where_it_was_interrupted(here):
+    """The second time nothing is measured; the page has all settings, the table a line for every error."""
+    words = [SOURCE / "tools/race-engines", "--quick", "massratio"]
+    environment = {**os.environ, "SS_BUILD_DIR": str(Path(PROGRAM).parent), "SS_RACE_DIR": str(Path.cwd())}
+    first = subprocess.run(words, capture_output=True, text=True, timeout=120, env=environment)
+    assert first.returncode == DONE, first.stderr
+    ledger = Path("quick/measurements.jsonl")
+    before = ledger.read_text()
+    ledger.write_text(before + '{"key": "cut off in the mid')
+    again = subprocess.run(words, capture_output=True, text=True, timeout=120, env=environment)
+    assert "left out" in again.stderr and ledger.read_text().startswith(before) and len(before.splitlines()) > 10
+    assert again.stdout == first.stdout
+    assert all(f"| massratio | {error} |" in first.stdout for error in ["penetration", "drift", "energy error"])
+    page = Path("quick/engines.html").read_text()
+    assert "ODE quickstep" in page and '"level"' in page and "http://" not in page.split("</style>")[0]

@@ -1,5 +1,5 @@
-// node build.mjs OUTDIR   bundles each page into one HTML file that needs nothing else, and the pages into pages.c for the
-// program. A page is src/NAME/{page.html,page.css,main.ts}; common.css is shared.
+// node build.mjs OUTDIR   bundles each page into one HTML file that needs nothing else, and those of the program into pages.c.
+// A page is src/NAME/{page.html,page.css,main.ts}; common.css is shared.
 import { createHash } from "node:crypto";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -9,8 +9,9 @@ import { build } from "esbuild";
 const here = dirname(fileURLToPath(import.meta.url));
 const out = process.argv[2] ?? join(here, "dist");
 const pages = ["report", "view", "paper"];
-// A study looks like a report.
-const styles = { paper: ["report"] };
+const others = ["engines"]; // filled by tools
+// A study looks like a report, and so does a race.
+const styles = { paper: ["report"], engines: ["report"] };
 // Where the program puts the data of a page: what stands in its place is never part of a script.
 const DATA = "<!--stickslip:data-->";
 
@@ -69,4 +70,5 @@ for (const name of pages) {
     `const ss_page ss_page_${name} = {${name}_before_bytes, sizeof ${name}_before_bytes, ` +
     `${name}_after_bytes, sizeof ${name}_after_bytes};\n\n`;
 }
+for (const name of others) writeFileSync(join(out, `${name}.html`), await page(name));
 writeFileSync(join(out, "pages.c"), source);

@@ -1,13 +1,21 @@
-/* Our simulator beside ODE, Bullet and MuJoCo: the same scenes, the same step, in one run.
+/* One simulation by one engine, ours or ODE, Bullet or MuJoCo, timed and judged; a race is many of them
+ * (tools/race-engines), each in a process of its own.
  *
- *     race_engines [--repeats N] [--steps N] [SCENE...]
+ *     race_engines measure SCENE[,NAME=VALUE...] ENGINE[,NAME=VALUE...] [NAME=VALUE...]
+ *     race_engines ghost-edges
+ *     race_engines versions
  *
- * Time is that of stepping alone, the smallest mean over several runs: of the processor, but wall time for
- * two threads. How good the motion was is measured the same way for all, by our own collision detection and
- * mass properties on the poses an engine ends with: penetration is the deepest overlap at any 25th step,
- * drift the farthest a body that should stand has moved, energy what was gained or lost of the total. Below
- * each table (markdown) stands which peer is the fastest that keeps the scene together, how far we are from
- * twice its speed, and where our own time goes. The last table, ghost-edges, is about what is lost at seams.
+ * ENGINE is ours, ode-quick, ode-step, bullet or mujoco; its settings are dt (s), iterations, solver and
+ * tolerance, of ours all options of ss_sim_option_table. After them: time (simulated, s), limit (s of
+ * processor time in steps: what takes longer is cut off and says so), repeats (the fastest counts, as long as
+ * all fit into the limit).
+ *
+ * Prints an object of JSON. Time is that of stepping alone, per simulated second: of the processor, but wall
+ * time for ours with several threads. How good the motion was is measured the same way for all, by our own
+ * collision detection and mass properties on the poses of an engine, every 0.05 s: penetration is the deepest
+ * overlap, drift the farthest a body has moved in the end, energy_change the largest deviation from the
+ * energy of the start, energy_gained the largest rise above its lowest value until then, joint_error the
+ * largest violation of a joint in m or rad.
  */
 #include "peer.h"
 
@@ -15,358 +23,334 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <time.h>
 
-typedef struct course {
-    const char *scene, *parameters[3];
-    int steps;
-    bool rests; /* nothing should move: drift and energy mean something */
-    /* m, of a body: what overlaps by a tenth of it, or was to rest and moved by a quarter, fell apart */
-    double size;
-} course;
-
-static const course courses[] = {
-    {"brick-wall", {NULL}, 500, true, 0.071},
-    {"box-pyramid", {"base=20", NULL}, 500, true, 1.0},
-    {"massratio", {NULL}, 500, true, 0.2},
-    {"sphere-pile", {"count=512", NULL}, 400, false, 0.2},
-    {"log-pile", {"count=40", NULL}, 400, false, 0.2},
-};
-
-typedef struct entrant {
+static const struct {
+    const char *key;
     const ss_peer *peer; /* NULL: ours */
-    int iterations, threads;
-} entrant;
+} engines[] = {{"ours", NULL},
+               {"ode-quick", &ss_peer_ode_quick},
+               {"ode-step", &ss_peer_ode_step},
+               {"bullet", &ss_peer_bullet},
+               {"mujoco", &ss_peer_mujoco}};
+enum { ENGINES = sizeof engines / sizeof *engines };
 
-static const entrant entrants[] = {
-    {NULL, 0, 1},
-    {NULL, 0, 2},
-    {&ss_peer_ode_quick, 20, 1},
-    {&ss_peer_ode_quick, 50, 1},
-    {&ss_peer_ode_step, 0, 1},
-    {&ss_peer_bullet, 10, 1},
-    {&ss_peer_bullet, 50, 1},
-    {&ss_peer_mujoco, 0, 1},
-};
-enum { ENTRANTS = sizeof entrants / sizeof *entrants };
-
-/* s for every step on average: what takes longer is stopped, and its steps are told */
-static const double patience = 0.02;
+static const double look_interval = 0.05; /* s */
 
 enum { BROAD, NARROW, ASSEMBLY, SOLVE, MOVE, STAGES };
+static const char *const stage_names[STAGES] = {"broad", "narrow", "assembly", "solve", "move"};
 
 typedef struct outcome {
-    bool ran;
-    int steps;      /* done */
-    double seconds; /* a step */
-    double penetration, drift, energy;
-    double stages[STAGES]; /* s, ours only: sums over */
-    int profiled;          /* number of steps */
+    char failed[300]; /* why it could not be built, or did not end; "" otherwise */
+    bool cut;         /* by the limit */
+    int steps, contacts;
+    double time;    /* s, simulated */
+    double seconds; /* in steps */
+    double penetration, drift, energy_change, energy_gained, joint_error;
+    double stages[STAGES]; /* s, ours only */
 } outcome;
 
-static double step_size = 0.01; /* s, for all */
-
-/* ---- shared by the bridges ------------------------------------------------------------------------ */
-
-bool ss_peer_is_simple(const ss_world *world)
+static void fail(outcome *result, const char *what)
 {
-    if (ss_world_joint_count(world) > 0) return false;
-    for (int k = 0; k < ss_world_shape_count(world); k++) {
-        const ss_shape *shape = ss_world_shape(world, k);
-        bool known = shape->kind == SS_SPHERE || shape->kind == SS_BOX || shape->kind == SS_CAPSULE ||
-                     shape->kind == SS_CYLINDER || (shape->kind == SS_PLANE && shape->body == SS_WORLD);
-        if (!known) return false;
-    }
-    return true;
-}
-
-static void multiply(const double a[4], const double b[4], double c[4])
-{
-    c[0] = a[0] * b[0] - a[1] * b[1] - a[2] * b[2] - a[3] * b[3];
-    c[1] = a[0] * b[1] + a[1] * b[0] + a[2] * b[3] - a[3] * b[2];
-    c[2] = a[0] * b[2] - a[1] * b[3] + a[2] * b[0] + a[3] * b[1];
-    c[3] = a[0] * b[3] + a[1] * b[2] - a[2] * b[1] + a[3] * b[0];
-}
-
-void ss_peer_place(const ss_world *world, const ss_shape *shape, double position[3], double quaternion[4])
-{
-    memcpy(position, shape->position, 3 * sizeof *position);
-    memcpy(quaternion, shape->quaternion, 4 * sizeof *quaternion);
-    if (shape->body == SS_WORLD) return;
-    const ss_body *body = ss_world_body(world, shape->body);
-    const double *q = body->quaternion, back[4] = {q[0], -q[1], -q[2], -q[3]};
-    double v[4] = {0.0, position[0], position[1], position[2]}, turned[4], out[4];
-    multiply(q, v, turned);
-    multiply(turned, back, out);
-    for (int i = 0; i < 3; i++) position[i] = body->position[i] + out[1 + i];
-    multiply(q, shape->quaternion, out);
-    memcpy(quaternion, out, sizeof out);
-}
-
-double ss_peer_friction(const ss_world *world)
-{
-    return ss_world_pair(world, 0, 0).mu;
+    if (!result->failed[0]) snprintf(result->failed, sizeof result->failed, "%.299s", what);
 }
 
 static double clock_of(int threads)
 {
     struct timespec now;
-    clock_gettime(threads > 1 ? CLOCK_MONOTONIC : CLOCK_THREAD_CPUTIME_ID, &now);
+    clock_gettime(threads == 1 ? CLOCK_THREAD_CPUTIME_ID : CLOCK_MONOTONIC, &now);
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-/* ---- one run -------------------------------------------------------------------------------------- */
+/* ---- what is asked for ------------------------------------------------------------------------------ */
 
-static void die(const char *what, const ss_error *err)
+enum { MOST_WORDS = 32 };
+
+typedef struct request {
+    const ss_scene *scene;
+    const ss_peer *peer;
+    char *parameters[MOST_WORDS], *settings[MOST_WORDS]; /* "NAME=VALUE", NULL at the end */
+    ss_effort effort;                                    /* peers */
+    double time, limit;
+    int repeats;
+} request;
+
+static void refuse(const char *what, const char *word)
 {
-    fprintf(stderr, "race_engines: %s: %s\n", what, err->message);
-    exit(1);
+    fprintf(stderr, "race_engines: %s: %s\n", word, what);
+    exit(2);
 }
 
-static ss_world *build(const course *c)
+/* "a,b=1,c=2" into "a" and a list. */
+static void split(char *text, char **list)
+{
+    int count = 0;
+    for (char *comma = strchr(text, ','); comma; comma = strchr(comma + 1, ',')) {
+        *comma = '\0';
+        if (count + 1 == MOST_WORDS) refuse("too many settings", text);
+        list[count++] = comma + 1;
+    }
+    list[count] = NULL;
+}
+
+/* The value after "NAME=", NULL if it is another name. */
+static const char *value_of(const char *assignment, const char *name)
+{
+    size_t length = strlen(name);
+    return strncmp(assignment, name, length) == 0 && assignment[length] == '=' ? assignment + length + 1
+                                                                               : NULL;
+}
+
+static double number_of(const char *assignment, const char *name, double otherwise)
+{
+    const char *text = value_of(assignment, name);
+    char *end = NULL;
+    double value = text ? strtod(text, &end) : otherwise;
+    if (text && (*text == '\0' || *end != '\0' || !(value > 0.0)))
+        refuse("needs a positive number", assignment);
+    return value;
+}
+
+static request read_request(int count, char **words)
+{
+    request ask = {.time = 2.0, .limit = 60.0, .repeats = 1, .effort = {.h = 0.01}};
+    if (count < 2) refuse("needs a scene and an engine", "measure");
+    split(words[0], ask.parameters);
+    split(words[1], ask.settings);
+    ask.scene = ss_scene_find(words[0]);
+    if (!ask.scene) refuse("no such scene", words[0]);
+    int found = 0;
+    while (found < ENGINES && strcmp(engines[found].key, words[1]) != 0) found++;
+    if (found == ENGINES) refuse("no such engine: ours, ode-quick, ode-step, bullet, mujoco", words[1]);
+    ask.peer = engines[found].peer;
+    for (int i = 0; ask.peer && ask.settings[i]; i++) {
+        const char *word = ask.settings[i];
+        ask.effort.h = number_of(word, "dt", ask.effort.h);
+        ask.effort.iterations = (int)number_of(word, "iterations", ask.effort.iterations);
+        ask.effort.tolerance = number_of(word, "tolerance", ask.effort.tolerance);
+        if (value_of(word, "solver")) ask.effort.solver = value_of(word, "solver");
+        if (!value_of(word, "dt") && !value_of(word, "iterations") && !value_of(word, "tolerance") &&
+            !value_of(word, "solver"))
+            refuse("no such setting: dt, iterations, tolerance, solver", word);
+    }
+    for (int i = 2; i < count; i++) {
+        ask.time = number_of(words[i], "time", ask.time);
+        ask.limit = number_of(words[i], "limit", ask.limit);
+        ask.repeats = (int)number_of(words[i], "repeats", ask.repeats);
+        if (!value_of(words[i], "time") && !value_of(words[i], "limit") && !value_of(words[i], "repeats"))
+            refuse("no such word: time, limit, repeats", words[i]);
+    }
+    return ask;
+}
+
+static void *parameters_of(const request *ask)
 {
     ss_error err = {0};
-    const ss_scene *scene = ss_scene_find(c->scene);
-    if (!scene) {
-        fprintf(stderr, "race_engines: no scene %s\n", c->scene);
-        exit(2);
-    }
-    double parameters[64];
-    ss_options_defaults(scene->parameters, parameters);
-    for (int i = 0; c->parameters[i]; i++) {
-        if (!ss_options_assign(scene->parameters, parameters, c->parameters[i], &err)) die(c->scene, &err);
-    }
+    void *parameters = calloc(1, ask->scene->parameters_size + 1);
+    ss_options_defaults(ask->scene->parameters, parameters);
+    for (int i = 0; ask->parameters[i]; i++)
+        if (!ss_options_assign(ask->scene->parameters, parameters, ask->parameters[i], &err))
+            refuse(err.message, ask->parameters[i]);
+    return parameters;
+}
+
+static ss_world *build(const request *ask, const void *parameters)
+{
+    ss_error err = {0};
     ss_world *world = ss_world_create(&err);
-    if (!world || !scene->build(parameters, 0, world, &err) || !ss_world_finish(world, &err))
-        die(c->scene, &err);
+    if (!world || !ask->scene->build(parameters, 0, world, &err) || !ss_world_finish(world, &err))
+        refuse(err.message, ask->scene->name);
     return world;
 }
+
+/* ---- how good it is --------------------------------------------------------------------------------- */
 
 typedef struct watch {
     ss_collision *collision;
     ss_world *world;
     double (*start)[3];
-    double start_energy, penetration;
+    double first, lowest; /* J, of the energy */
+    double next;          /* s: when to look again */
+    outcome *to;
 } watch;
 
-static watch watch_begin(ss_world *world)
+static void look(watch *w)
+{
+    ss_error err = {0};
+    ss_contact_list list;
+    for (int b = 0; b < ss_world_body_count(w->world); b++) {
+        const ss_body *body = ss_world_body(w->world, b);
+        double sum = 0.0;
+        for (int i = 0; i < 3; i++) sum += body->position[i] + body->velocity[i] + body->velocity[3 + i];
+        if (!isfinite(sum)) fail(w->to, "a pose or velocity is not finite");
+    }
+    if (w->to->failed[0]) return;
+    if (!ss_collision_find(w->collision, 0.0, NULL, &list, &err)) {
+        fail(w->to, err.message);
+        return;
+    }
+    outcome *to = w->to;
+    for (int i = 0; i < list.count; i++) to->penetration = fmax(to->penetration, -list.items[i].gap);
+    to->contacts = list.count;
+    for (int j = 0; j < ss_world_joint_count(w->world); j++)
+        to->joint_error = fmax(to->joint_error, ss_joint_error(w->world, j));
+    ss_world_energy energy = ss_world_measure(w->world);
+    double now = energy.kinetic + energy.potential;
+    to->energy_change = fmax(to->energy_change, fabs(now - w->first));
+    to->energy_gained = fmax(to->energy_gained, now - w->lowest);
+    w->lowest = fmin(w->lowest, now);
+    to->drift = 0.0;
+    for (int b = 0; b < ss_world_body_count(w->world); b++) {
+        const double *x = ss_world_body(w->world, b)->position, *s = w->start[b];
+        to->drift = fmax(to->drift, hypot(hypot(x[0] - s[0], x[1] - s[1]), x[2] - s[2]));
+    }
+}
+
+static watch begin_watch(ss_world *world, outcome *to)
 {
     ss_error err = {0};
     ss_collision_options options;
     ss_options_defaults(ss_collision_option_table, &options);
     ss_world_energy energy = ss_world_measure(world);
-    watch w = {ss_collision_create(world, &options, &err), world, NULL, energy.kinetic + energy.potential,
-               0.0};
-    if (!w.collision) die("collision", &err);
-    w.start = calloc((size_t)ss_world_body_count(world) + 1, sizeof *w.start);
+    double now = energy.kinetic + energy.potential;
+    watch w = {.collision = ss_collision_create(world, &options, &err),
+               .world = world,
+               .start = calloc((size_t)ss_world_body_count(world) + 1, sizeof *w.start),
+               .first = now,
+               .lowest = now,
+               .next = look_interval,
+               .to = to};
+    if (!w.collision) refuse(err.message, "collision");
     for (int b = 0; b < ss_world_body_count(world); b++)
         memcpy(w.start[b], ss_world_body(world, b)->position, sizeof w.start[b]);
     return w;
 }
 
-static void watch_look(watch *w)
+/* ---- one run ---------------------------------------------------------------------------------------- */
+
+static outcome run_ours(const request *ask)
 {
     ss_error err = {0};
-    ss_contact_list list;
-    if (!ss_collision_find(w->collision, 0.0, NULL, &list, &err)) die("collision", &err);
-    for (int i = 0; i < list.count; i++) w->penetration = fmax(w->penetration, -list.items[i].gap);
-}
-
-static void watch_end(watch *w, outcome *result)
-{
-    watch_look(w);
-    ss_world_energy energy = ss_world_measure(w->world);
-    result->penetration = w->penetration;
-    result->energy = energy.kinetic + energy.potential - w->start_energy;
-    for (int b = 0; b < ss_world_body_count(w->world); b++) {
-        const double *x = ss_world_body(w->world, b)->position, *s = w->start[b];
-        double far = sqrt((x[0] - s[0]) * (x[0] - s[0]) + (x[1] - s[1]) * (x[1] - s[1]) +
-                          (x[2] - s[2]) * (x[2] - s[2]));
-        result->drift = far > result->drift || isnan(far) ? far : result->drift;
-    }
-    ss_collision_destroy(w->collision);
-    free(w->start);
-}
-
-/* Stages are measured in wall time: steps in which another process had the core are left out. */
-static void add_stages(ss_sim_report last, double seconds, outcome *result)
-{
-    const double stages[] = {last.broad, last.narrow, last.assembly, last.solve, last.integration};
-    if (last.seconds > 1.1 * seconds + 5e-6) return;
-    for (int i = 0; i < STAGES; i++) result->stages[i] += stages[i];
-    result->profiled++;
-}
-
-static outcome run_ours(const course *c, int threads)
-{
-    ss_error err = {0};
-    ss_world *world = build(c);
-    const ss_scene *scene = ss_scene_find(c->scene);
+    outcome result = {0};
+    void *parameters = parameters_of(ask);
+    ss_world *world = build(ask, parameters);
     ss_sim_options options;
     ss_options_defaults(ss_sim_option_table, &options);
     ss_options_defaults(ss_collision_option_table, &options.collision);
-    double parameters[64];
-    ss_options_defaults(scene->parameters, parameters);
-    if (scene->options) scene->options(parameters, &options);
-    options.h = step_size;
-    options.threads = threads;
+    if (ask->scene->options) ask->scene->options(parameters, &options);
+    options.h = ask->effort.h;
+    options.threads = 1;
+    for (int i = 0; ask->settings[i]; i++)
+        if (!ss_options_assign(ss_sim_option_table, &options, ask->settings[i], &err))
+            refuse(err.message, ask->settings[i]);
     ss_sim *sim = ss_sim_create(world, &options, &err);
-    if (!sim) die(c->scene, &err);
-    outcome result = {.ran = true, .steps = c->steps};
-    watch w = watch_begin(world);
-    for (int k = 0; k < c->steps; k++) {
-        double start = clock_of(threads);
-        if (!ss_sim_step(sim, &err)) die(c->scene, &err);
-        double seconds = clock_of(threads) - start;
-        result.seconds += seconds / c->steps;
-        add_stages(ss_sim_last(sim), seconds, &result);
-        if (k % 25 == 0) watch_look(&w);
+    if (!sim) refuse(err.message, ask->scene->name);
+
+    watch w = begin_watch(world, &result);
+    int steps = (int)(ask->time / options.h + 0.5);
+    while (result.steps < steps && !result.failed[0] && !result.cut) {
+        double start = clock_of(options.threads);
+        bool good = ss_sim_step(sim, &err);
+        result.seconds += clock_of(options.threads) - start;
+        if (!good) fail(&result, err.message);
+        result.time = ++result.steps * options.h;
+        result.cut = result.seconds > ask->limit;
+        ss_sim_report last = ss_sim_last(sim);
+        const double stages[] = {last.broad, last.narrow, last.assembly, last.solve, last.integration};
+        for (int i = 0; i < STAGES; i++) result.stages[i] += stages[i];
+        if (result.time < w.next - 0.5 * options.h) continue;
+        look(&w);
+        w.next += look_interval;
     }
-    watch_end(&w, &result);
+    look(&w);
+    ss_collision_destroy(w.collision);
+    free(w.start);
     ss_sim_destroy(sim);
     ss_world_destroy(world);
+    free(parameters);
     return result;
 }
 
-static outcome run_peer(const course *c, const ss_peer *peer, int iterations)
+static outcome run_peer(const request *ask)
 {
-    ss_world *world = build(c);
-    void *state = peer->create(world, step_size, iterations);
-    outcome result = {.ran = state != NULL};
-    watch w = watch_begin(world);
-    for (int k = 0; state && k < c->steps && result.seconds < patience * c->steps; k++) {
-        result.steps++;
+    outcome result = {0};
+    void *parameters = parameters_of(ask);
+    ss_world *world = build(ask, parameters);
+    char why[200] = "";
+    void *state = ask->peer->create(world, &ask->effort, why);
+    if (!state) fail(&result, why);
+
+    watch w = begin_watch(world, &result);
+    int steps = (int)(ask->time / ask->effort.h + 0.5);
+    while (result.steps < steps && !result.failed[0] && !result.cut) {
         double start = clock_of(1);
-        peer->step(state);
+        ask->peer->step(state);
         result.seconds += clock_of(1) - start;
-        if (k % 25 != 0) continue;
-        peer->read(state, world);
-        watch_look(&w);
+        result.time = ++result.steps * ask->effort.h;
+        result.cut = result.seconds > ask->limit;
+        if (result.time < w.next - 0.5 * ask->effort.h) continue;
+        ask->peer->read(state, world);
+        look(&w);
+        w.next += look_interval;
     }
-    if (state) peer->read(state, world);
-    watch_end(&w, &result);
-    result.seconds /= result.steps > 0 ? result.steps : 1;
-    if (state) peer->destroy(state);
+    if (state) {
+        ask->peer->read(state, world);
+        look(&w);
+        if (ask->peer->complaint && ask->peer->complaint(state)[0])
+            fail(&result, ask->peer->complaint(state));
+        ask->peer->destroy(state);
+    }
+    ss_collision_destroy(w.collision);
+    free(w.start);
     ss_world_destroy(world);
+    free(parameters);
     return result;
 }
 
-static outcome best_of(const course *c, const entrant *e, int repeats)
+static void put_text(const char *name, const char *text)
 {
-    outcome best = {.seconds = INFINITY};
-    for (int k = 0; k < repeats; k++) {
-        outcome one = e->peer ? run_peer(c, e->peer, e->iterations) : run_ours(c, e->threads);
-        if (!one.ran) return one;
-        if (one.seconds < best.seconds) best = one;
+    printf("\"%s\": \"", name);
+    for (; *text; text++) {
+        if (*text == '"' || *text == '\\') putchar('\\');
+        putchar((unsigned char)*text < ' ' ? ' ' : *text);
     }
-    return best;
+    printf("\"");
 }
 
-/* ---- the table ------------------------------------------------------------------------------------ */
-
-/* Deeper or farther than ours by less than a micrometre is as good. */
-static bool as_good(const course *c, const outcome *ours, const outcome *theirs)
+static int measure(int count, char **words)
 {
-    const double same = 1e-6;
-    if (theirs->penetration > ours->penetration + same) return false;
-    if (c->rests && theirs->drift > ours->drift + same) return false;
-    return !c->rests || fabs(theirs->energy) <= fabs(ours->energy) * (1.0 + 1e-6) + 1e-9;
-}
-
-static bool holds(const course *c, const outcome *of)
-{
-    if (!of->ran || of->steps < c->steps || !(of->penetration < 0.1 * c->size)) return false;
-    return !c->rests || of->drift < 0.25 * c->size;
-}
-
-static void name_entrant(const entrant *e, char name[64])
-{
-    if (!e->peer)
-        snprintf(name, 64, "stickslip, %d thread%s", e->threads, e->threads > 1 ? "s" : "");
-    else if (e->iterations > 0)
-        snprintf(name, 64, "%s, %d iterations", e->peer->name, e->iterations);
-    else
-        snprintf(name, 64, "%s", e->peer->name);
-}
-
-static void print_row(const course *c, const entrant *e, const outcome *r, const outcome *ours)
-{
-    char name[64];
-    name_entrant(e, name);
-    if (!r->ran) {
-        printf("| %s | cannot build this scene | | | | |\n", name);
-        return;
+    request ask = read_request(count, words);
+    outcome best = {0};
+    // a single step may take longer than all should: then the system ends the process
+    rlim_t most = (rlim_t)(3.0 * ask.limit) + 10;
+    setrlimit(RLIMIT_CPU, &(struct rlimit){most, most});
+    double spent = 0.0;
+    for (int i = 0; i < ask.repeats && (i == 0 || spent + best.seconds < ask.limit); i++) {
+        outcome one = ask.peer ? run_peer(&ask) : run_ours(&ask);
+        if (i == 0 || one.seconds < best.seconds) best = one;
+        spent += one.seconds;
+        if (one.failed[0] || one.cut) break;
     }
-    printf("| %s | %.1f | %.2g m |", name, 1e6 * r->seconds, r->penetration);
-    if (c->rests)
-        printf(" %.2g m | %.2g J |", r->drift, r->energy);
-    else
-        printf(" | |");
-    if (r != ours) printf(" %.2f", r->seconds / ours->seconds);
-    if (r->steps < c->steps)
-        printf(", after %d steps", r->steps);
-    else if (e->peer && !holds(c, r))
-        printf(", fell apart");
-    printf(" |\n");
-}
-
-/* The fastest peer that keeps the scene together, and the fastest that is as good as we are. */
-static void print_standing(const course *c, const outcome *results)
-{
-    int best = -1, good = -1;
-    char name[64];
-    for (int i = 0; i < ENTRANTS; i++) {
-        const outcome *r = &results[i];
-        if (!entrants[i].peer || !holds(c, r)) continue;
-        if (best < 0 || r->seconds < results[best].seconds) best = i;
-        if (as_good(c, &results[0], r) && (good < 0 || r->seconds < results[good].seconds)) good = i;
+    printf("{");
+    put_text("version", ask.peer ? ask.peer->version() : ss_version());
+    printf(", ");
+    put_text("failed", best.failed);
+    printf(", \"cut\": %s, \"steps\": %d, \"time\": %.9g, \"contacts\": %d", best.cut ? "true" : "false",
+           best.steps, best.time, best.contacts);
+    if (best.steps > 0 && best.time > 0.0) printf(", \"cost\": %.9g", best.seconds / best.time);
+    if (!best.failed[0])
+        printf(", \"penetration\": %.9g, \"drift\": %.9g, \"energy_change\": %.9g, \"energy_gained\": %.9g, "
+               "\"joint_error\": %.9g",
+               best.penetration, best.drift, best.energy_change, best.energy_gained, best.joint_error);
+    if (!ask.peer) {
+        printf(", \"stages\": {");
+        for (int i = 0; i < STAGES; i++)
+            printf("%s\"%s\": %.6g", i ? ", " : "", stage_names[i], best.stages[i] / best.steps);
+        printf("}");
     }
-    if (best < 0) {
-        printf("\nNo peer keeps it together.\n");
-        return;
-    }
-    double ratio = results[best].seconds / results[0].seconds;
-    name_entrant(&entrants[best], name);
-    printf("\nThe fastest peer that keeps it together is %s, at %.2f times our time", name, ratio);
-    printf(ratio >= 2.0 ? ": more than twice." : ": our step would have to take %.0f us for twice.",
-           0.5e6 * results[best].seconds);
-    if (good < 0) {
-        printf(" None has errors as small as ours.\n");
-    } else {
-        name_entrant(&entrants[good], name);
-        printf(" With errors as small as ours: %s, %.2f.\n", name,
-               results[good].seconds / results[0].seconds);
-    }
-}
-
-static void print_profile(const outcome *ours)
-{
-    static const char *const names[STAGES] = {"broad phase", "narrow phase", "assembly", "solving", "moving"};
-    double sum = 0.0;
-    for (int i = 0; i < STAGES; i++) sum += ours->stages[i];
-    if (ours->profiled == 0) return;
-    printf("Where our step goes:");
-    for (int i = 0; i < STAGES; i++)
-        printf("%s %s %.0f us (%.0f %%)", i ? "," : "", names[i], 1e6 * ours->stages[i] / ours->profiled,
-               100.0 * ours->stages[i] / sum);
-    printf(".\n");
-}
-
-static void race(const course *c, int repeats)
-{
-    outcome results[ENTRANTS];
-    printf("\n## Step time: %s", c->scene);
-    for (int i = 0; c->parameters[i]; i++) printf(" %s", c->parameters[i]);
-    printf(", %d steps of %g s\n\n| engine | us / step | penetration | %s | %s | time / ours |\n", c->steps,
-           step_size, c->rests ? "drift" : " ", c->rests ? "energy" : " ");
-    printf("| --- | --- | --- | --- | --- | --- |\n");
-    for (int i = 0; i < ENTRANTS; i++) {
-        results[i] = best_of(c, &entrants[i], repeats);
-        print_row(c, &entrants[i], &results[i], &results[0]);
-        fflush(stdout);
-    }
-    print_standing(c, results);
-    print_profile(&results[0]);
+    printf("}\n");
+    return 0;
 }
 
 /* ---- ghost edges ---------------------------------------------------------------------------------- */
@@ -396,79 +380,65 @@ static ss_world *tiled_floor(ss_sim_options *options)
     exit(3);
 }
 
-static void slide_over_tiles(void)
+static int slide_over_tiles(void)
 {
-    int steps = 100;
+    const double h = 0.01;
+    const int steps = 100;
+    static const struct {
+        const ss_peer *peer;
+        int iterations;
+    } entrants[] = {{&ss_peer_ode_quick, 20}, {&ss_peer_ode_quick, 50}, {&ss_peer_ode_step, 0},
+                    {&ss_peer_bullet, 10},    {&ss_peer_bullet, 50},    {&ss_peer_mujoco, 0}};
     ss_sim_options options = {0};
-    printf("\n## Ghost edges: a box at 2 m/s over tiles of 0.4 m, mu = 0.1, %d steps of %g s\n\n", steps,
-           step_size);
+    printf("## Ghost edges: a box at 2 m/s over tiles of 0.4 m, mu = 0.1, %d steps of %g s\n\n", steps, h);
     printf("| engine | speed at the end, m/s | lost to seams, m/s | lifted by, m |\n"
            "| --- | --- | --- | --- |\n");
     for (int peg = 1; peg >= 0; peg--) {
         ss_world *world = tiled_floor(&options);
-        options.h = step_size;
+        options.h = h;
         options.peg = peg ? SS_PEG_SELECT : SS_PEG_OFF;
         ss_sim *sim = ss_sim_create(world, &options, NULL);
         for (int n = 0; sim && n < steps; n++)
             if (!ss_sim_step(sim, NULL)) break;
-        print_lost(peg ? "stickslip, exact geometry" : "stickslip, one manifold per pair", world,
-                   steps * step_size);
+        print_lost(peg ? "stickslip, exact geometry" : "stickslip, one manifold per pair", world, steps * h);
         ss_sim_destroy(sim);
         ss_world_destroy(world);
     }
-    for (int i = 0; i < ENTRANTS; i++) {
-        char name[64];
-        if (!entrants[i].peer) continue;
+    for (size_t i = 0; i < sizeof entrants / sizeof *entrants; i++) {
+        char name[64], why[200] = "";
+        const ss_peer *peer = entrants[i].peer;
+        ss_effort effort = {.h = h, .iterations = entrants[i].iterations};
         ss_world *world = tiled_floor(&options);
-        void *state = entrants[i].peer->create(world, step_size, entrants[i].iterations);
-        name_entrant(&entrants[i], name);
-        for (int n = 0; state && n < steps; n++) entrants[i].peer->step(state);
+        void *state = peer->create(world, &effort, why);
+        if (effort.iterations > 0)
+            snprintf(name, sizeof name, "%s, %d iterations", peer->name, effort.iterations);
+        else
+            snprintf(name, sizeof name, "%s", peer->name);
+        for (int n = 0; state && n < steps; n++) peer->step(state);
         if (state) {
-            entrants[i].peer->read(state, world);
-            print_lost(name, world, steps * step_size);
-            entrants[i].peer->destroy(state);
+            peer->read(state, world);
+            print_lost(name, world, steps * h);
+            peer->destroy(state);
         } else {
-            printf("| %s | cannot build this scene | | |\n", name);
+            printf("| %s | cannot build this scene: %s | | |\n", name, why);
         }
         ss_world_destroy(world);
     }
-}
-
-/* A positive number after an option, or the end. */
-static int read_count(const char *name, const char *text)
-{
-    char *end = NULL;
-    long value = text ? strtol(text, &end, 10) : 0;
-    if (text && *end == '\0' && value > 0 && value <= 1000000) return (int)value;
-    fprintf(stderr, "race_engines: %s: needs a positive number\n", name);
-    exit(2);
+    return 0;
 }
 
 int main(int count, char **words)
 {
-    int repeats = 3, steps = 0, first = 1;
-    for (; first < count && strncmp(words[first], "--", 2) == 0; first += 2) {
-        int *to = strcmp(words[first], "--repeats") == 0 ? &repeats
-                  : strcmp(words[first], "--steps") == 0 ? &steps
-                                                         : NULL;
-        if (!to) {
-            fprintf(stderr,
-                    "race_engines: %s: no such option\nusage: race_engines [--repeats N] [--steps N] "
-                    "[SCENE...]\n",
-                    words[first]);
-            return 2;
-        }
-        *to = read_count(words[first], first + 1 < count ? words[first + 1] : NULL);
+    if (count > 2 && strcmp(words[1], "measure") == 0) return measure(count - 2, words + 2);
+    if (count == 2 && strcmp(words[1], "ghost-edges") == 0) return slide_over_tiles();
+    if (count == 2 && strcmp(words[1], "versions") == 0) {
+        for (int i = 0; i < ENGINES; i++)
+            printf("%s\t%s\t%s\n", engines[i].key, engines[i].peer ? engines[i].peer->name : "stickslip",
+                   engines[i].peer ? engines[i].peer->version() : ss_version());
+        return 0;
     }
-    for (size_t k = 0; k < sizeof courses / sizeof *courses; k++) {
-        course c = courses[k];
-        bool wanted = first == count;
-        for (int i = first; i < count; i++) wanted = wanted || strcmp(words[i], c.scene) == 0;
-        if (steps > 0) c.steps = steps;
-        if (wanted) race(&c, repeats);
-    }
-    bool tiles = first == count;
-    for (int i = first; i < count; i++) tiles = tiles || strcmp(words[i], "ghost-edges") == 0;
-    if (tiles) slide_over_tiles();
-    return 0;
+    fprintf(stderr,
+            "usage: race_engines measure SCENE[,NAME=VALUE...] ENGINE[,NAME=VALUE...] [time=S] [limit=S] "
+            "[repeats=N]\n       race_engines ghost-edges | versions\n");
+    return 2;
 }

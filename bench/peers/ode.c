@@ -1,9 +1,11 @@
 /* ODE, with its fast iterative stepper and its direct one. */
 #include "peer.h"
 
+#include <math.h>
 #include <ode/ode.h>
 #include <stdarg.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { MOST_CONTACTS = 8 };
 
@@ -12,6 +14,8 @@ typedef struct ode_state {
     dSpaceID space;
     dJointGroupID contacts;
     dBodyID *bodies; /* NULL for those that do not move */
+    void **kept;     /* of every shape: ODE does not copy the faces of a polyhedron */
+    int shapes;
     int count;
     double h, mu;
     bool quick;
@@ -29,6 +33,7 @@ static void near(void *data, dGeomID a, dGeomID b)
     dContactGeom found[MOST_CONTACTS];
     dBodyID body_a = dGeomGetBody(a), body_b = dGeomGetBody(b);
     if (!body_a && !body_b) return;
+    if (body_a && body_b && dAreConnectedExcluding(body_a, body_b, dJointTypeContact)) return;
     int count = dCollide(a, b, MOST_CONTACTS, found, sizeof *found);
     for (int i = 0; i < count; i++) {
         dContact contact = {.surface = {.mode = dContactApprox1, .mu = s->mu}, .geom = found[i]};
@@ -36,7 +41,35 @@ static void near(void *data, dGeomID a, dGeomID b)
     }
 }
 
-static dGeomID add_geom(ode_state *s, const ss_shape *shape)
+/* Every triangle is a face: its plane n x = d, and its corners. ODE wants the origin inside, so that they are
+ * about the centre of mass. */
+static dGeomID add_hull(ode_state *s, const ss_shape *shape, void **kept)
+{
+    const ss_mesh *mesh = shape->mesh;
+    size_t faces = (size_t)mesh->face_count, corners = (size_t)mesh->vertex_count;
+    dReal *planes = malloc((4 * faces + 3 * corners) * sizeof *planes + 4 * faces * sizeof(unsigned));
+    dReal *points = planes + 4 * faces;
+    unsigned *polygons = (unsigned *)(points + 3 * corners);
+    for (size_t k = 0; k < corners; k++) {
+        ss_peer_turn(shape->quaternion, mesh->vertex[k], points + 3 * k);
+        for (int i = 0; i < 3; i++) points[3 * k + (size_t)i] += shape->position[i];
+    }
+    for (size_t f = 0; f < faces; f++) {
+        const int *of = mesh->face[f];
+        const dReal *a = points + 3 * of[0], *b = points + 3 * of[1], *c = points + 3 * of[2];
+        double u[3] = {b[0] - a[0], b[1] - a[1], b[2] - a[2]}, v[3] = {c[0] - a[0], c[1] - a[1], c[2] - a[2]};
+        double n[3] = {u[1] * v[2] - u[2] * v[1], u[2] * v[0] - u[0] * v[2], u[0] * v[1] - u[1] * v[0]};
+        double length = sqrt(n[0] * n[0] + n[1] * n[1] + n[2] * n[2]);
+        for (int i = 0; i < 3; i++) planes[4 * f + (size_t)i] = n[i] / length;
+        planes[4 * f + 3] = (n[0] * a[0] + n[1] * a[1] + n[2] * a[2]) / length;
+        const unsigned polygon[4] = {3, (unsigned)of[0], (unsigned)of[1], (unsigned)of[2]};
+        memcpy(polygons + 4 * f, polygon, sizeof polygon);
+    }
+    *kept = planes;
+    return dCreateConvex(s->space, planes, (unsigned)faces, points, (unsigned)corners, polygons);
+}
+
+static dGeomID add_geom(ode_state *s, const ss_shape *shape, void **kept)
 {
     switch (shape->kind) {
     case SS_SPHERE:
@@ -47,6 +80,8 @@ static dGeomID add_geom(ode_state *s, const ss_shape *shape)
         return dCreateCapsule(s->space, shape->size[0], shape->size[1]);
     case SS_CYLINDER:
         return dCreateCylinder(s->space, shape->size[0], shape->size[1]);
+    case SS_HULL:
+        return add_hull(s, shape, kept);
     default:
         return NULL;
     }
@@ -82,9 +117,14 @@ static void add_shape(ode_state *s, const ss_world *world, int k)
         add_plane(s, shape);
         return;
     }
-    dGeomID geom = add_geom(s, shape);
+    if (!ss_peer_collides(shape)) return;
+    dGeomID geom = add_geom(s, shape, &s->kept[k]);
     if (shape->body != SS_WORLD && s->bodies[shape->body]) {
+        const double *p = shape->position, *q = shape->quaternion;
         dGeomSetBody(geom, s->bodies[shape->body]);
+        if (shape->kind == SS_HULL) return; // its corners are where they belong
+        if (p[0] != 0.0 || p[1] != 0.0 || p[2] != 0.0) dGeomSetOffsetPosition(geom, p[0], p[1], p[2]);
+        if (q[0] != 1.0) dGeomSetOffsetQuaternion(geom, q);
         return;
     }
     double position[3], quaternion[4];
@@ -93,9 +133,21 @@ static void add_shape(ode_state *s, const ss_world *world, int k)
     dGeomSetQuaternion(geom, quaternion);
 }
 
-static void *create(const ss_world *world, double h, int iterations, bool quick)
+static void add_joint(ode_state *s, const ss_joint *joint)
 {
-    if (!ss_peer_is_simple(world)) return NULL;
+    bool ball = joint->kind == SS_JOINT_BALL;
+    const double *p = joint->anchor, *n = joint->axis;
+    dBodyID a = joint->a == SS_WORLD ? NULL : s->bodies[joint->a],
+            b = joint->b == SS_WORLD ? NULL : s->bodies[joint->b];
+    dJointID made = (ball ? dJointCreateBall : dJointCreateHinge)(s->world, 0);
+    dJointAttach(made, a, b);
+    (ball ? dJointSetBallAnchor : dJointSetHingeAnchor)(made, p[0], p[1], p[2]);
+    if (!ball) dJointSetHingeAxis(made, n[0], n[1], n[2]);
+}
+
+static void *create(const ss_world *world, const ss_effort *effort, bool quick, char why[200])
+{
+    if (!ss_peer_is_simple(world, why)) return NULL;
     dInitODE();
     dSetMessageHandler(be_quiet);
     ode_state *s = calloc(1, sizeof *s);
@@ -104,25 +156,28 @@ static void *create(const ss_world *world, double h, int iterations, bool quick)
                      .space = dHashSpaceCreate(NULL),
                      .contacts = dJointGroupCreate(0),
                      .count = ss_world_body_count(world),
-                     .h = h,
+                     .shapes = ss_world_shape_count(world),
+                     .h = effort->h,
                      .mu = ss_peer_friction(world),
                      .quick = quick};
     s->bodies = calloc((size_t)s->count + 1, sizeof *s->bodies);
+    s->kept = calloc((size_t)s->shapes + 1, sizeof *s->kept);
     dWorldSetGravity(s->world, g[0], g[1], g[2]);
-    if (iterations > 0) dWorldSetQuickStepNumIterations(s->world, iterations);
+    if (effort->iterations > 0) dWorldSetQuickStepNumIterations(s->world, effort->iterations);
     for (int b = 0; b < s->count; b++) add_body(s, world, b);
-    for (int k = 0; k < ss_world_shape_count(world); k++) add_shape(s, world, k);
+    for (int k = 0; k < s->shapes; k++) add_shape(s, world, k);
+    for (int j = 0; j < ss_world_joint_count(world); j++) add_joint(s, ss_world_joint(world, j));
     return s;
 }
 
-static void *create_quick(const ss_world *world, double h, int iterations)
+static void *create_quick(const ss_world *world, const ss_effort *effort, char why[200])
 {
-    return create(world, h, iterations, true);
+    return create(world, effort, true, why);
 }
 
-static void *create_step(const ss_world *world, double h, int iterations)
+static void *create_step(const ss_world *world, const ss_effort *effort, char why[200])
 {
-    return create(world, h, iterations, false);
+    return create(world, effort, false, why);
 }
 
 static void step(void *state)
@@ -157,9 +212,16 @@ static void destroy(void *state)
     dSpaceDestroy(s->space);
     dWorldDestroy(s->world);
     dCloseODE();
+    for (int k = 0; k < s->shapes; k++) free(s->kept[k]);
+    free(s->kept);
     free(s->bodies);
     free(s);
 }
 
-const ss_peer ss_peer_ode_quick = {"ODE quickstep", create_quick, step, read_back, destroy};
-const ss_peer ss_peer_ode_step = {"ODE step", create_step, step, read_back, destroy};
+static const char *version(void)
+{
+    return ODE_VERSION; // of its package (CMakeLists.txt)
+}
+
+const ss_peer ss_peer_ode_quick = {"ODE quickstep", version, create_quick, step, read_back, NULL, destroy};
+const ss_peer ss_peer_ode_step = {"ODE step", version, create_step, step, read_back, NULL, destroy};

@@ -9,8 +9,7 @@ import { anchor, keep, list, moved, unlist } from "./address";
 import { light } from "./crosshair";
 import { showRuns } from "./details";
 import { openDrawer } from "./drawer";
-import type { Model } from "./model";
-import { DEFAULT_SHOWN } from "./model";
+import { DEFAULT_SHOWN, Model } from "./model";
 import type { KeyItem } from "./paper";
 import { WIDTHS, asText, latex, markdown, onPaper, savePng } from "./paper";
 import type { TextTable } from "./paper";
@@ -53,6 +52,13 @@ export interface FigureSpec {
   draw(width: number, hidden: Set<string>): Drawn;
 }
 
+/** What a figure has to know of its page: what it is about and where it comes from, on paper, and when to draw again. */
+export interface Host {
+  subject(): string;
+  source(): string;
+  onChange(redraw: () => void): void;
+}
+
 export interface Figure {
   element: HTMLElement;
   redraw(): void;
@@ -83,7 +89,9 @@ export const keyList = (items: KeyItem[]): HTMLElement =>
     ),
   );
 
-export function figure(model: Model, spec: FigureSpec): Figure {
+/** A figure of a report, or of another page: there it has no series of methods and no runs behind its numbers. */
+export function figure(host: Host, spec: FigureSpec): Figure {
+  const model = host instanceof Model ? host : null;
   const hidden = new Set<string>();
   const canvas = h("div", { class: "canvas" });
   const note = h("div", { class: "note" });
@@ -100,9 +108,9 @@ export function figure(model: Model, spec: FigureSpec): Figure {
     tableHolder,
   );
   const legend =
-    spec.legend === "series"
+    spec.legend === "series" && model
       ? seriesLegend(model, (series) => light(canvas, series))
-      : spec.legend
+      : spec.legend && spec.legend !== "series"
         ? itemLegend(spec.id, spec.legend, hidden, () => redraw())
         : null;
   const heading = h(
@@ -175,16 +183,18 @@ export function figure(model: Model, spec: FigureSpec): Figure {
       (legendOff
         ? []
         : spec.legend === "series"
-          ? seriesKey(model, model.chosen())
+          ? model
+            ? seriesKey(model, model.chosen())
+            : []
           : (spec.legend ?? []).filter((item) => !hidden.has(item.key)));
     return onPaper(
       drawing,
       {
         title: spec.title,
-        subtitle: about ?? model.subject(),
+        subtitle: about ?? host.subject(),
         key: items,
         description: spec.read,
-        source: [...(spec.reference ? [spec.reference] : []), model.source()],
+        source: [...(spec.reference ? [spec.reference] : []), host.source()],
       },
       millimetres,
     );
@@ -203,7 +213,7 @@ export function figure(model: Model, spec: FigureSpec): Figure {
             ? h("td", null, foreign(cell))
             : h("td", { class: "n" }, cell === null ? NONE : number(cell, 4)),
         ),
-        runs
+        runs && model
           ? h(
               "td",
               null,
@@ -232,7 +242,7 @@ export function figure(model: Model, spec: FigureSpec): Figure {
             "tr",
             null,
             columns.map((name) => h("th", { scope: "col" }, name)),
-            runs ? h("th", { scope: "col" }, "run") : null,
+            runs && model ? h("th", { scope: "col" }, "run") : null,
           ),
         ),
         h("tbody", null, body),
@@ -254,7 +264,7 @@ export function figure(model: Model, spec: FigureSpec): Figure {
   new ResizeObserver(() => {
     if (Math.abs(canvas.clientWidth - width) > 1 && canvas.clientWidth > 0) schedule(element, draw);
   }).observe(canvas);
-  model.onChange(redraw);
+  host.onChange(redraw);
   schedule(element, draw);
   return { element, redraw };
 }
