@@ -142,7 +142,7 @@ static bool run(ss_paper_report *report, ss_error *err)
         draw(report, &census, PROX, "prox",
              "The plot of the paper: one number of 1e-5 stands for all of these.");
         draw(report, &census, OURS, "ours", "The same frames, solved as far as rounding allows.");
-        good = judge(report, &census, run.options.h * 9.81, err);
+        good = judge(report, &census, run.setup.options.h * 9.81, err);
     }
     ss_census_close(&census);
     return ss_scene_run_close(&run, err) && good;

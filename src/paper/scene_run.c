@@ -9,44 +9,14 @@
 
 static const double replay_megabytes = 8.0; // of one page: enough for hundreds of frames, and quick to open
 
-static bool set_options(ss_scene_run *run, const char *const *settings, ss_error *err)
-{
-    ss_sim_options *to = &run->options;
-    ss_options_defaults(ss_sim_option_table, to);
-    ss_options_defaults(ss_collision_option_table, &to->collision);
-    to->h = run->scene->h;
-    if (run->scene->options) run->scene->options(run->parameters, to);
-    for (; settings && *settings; settings++) {
-        char name[64];
-        snprintf(name, sizeof name, "%.*s", (int)strcspn(*settings, "="), *settings);
-        bool contacts =
-            !ss_options_find(ss_sim_option_table, name) && ss_options_find(ss_collision_option_table, name);
-        if (!ss_options_assign(contacts ? ss_collision_option_table : ss_sim_option_table,
-                               contacts ? (void *)&to->collision : (void *)to, *settings, err))
-            return false;
-    }
-    return true;
-}
-
 bool ss_scene_run_open(ss_scene_run *run, ss_paper_report *report, const char *scene,
                        const char *const *parameters, const char *const *settings, ss_error *err)
 {
-    static const ss_option none[] = {{0}};
-    *run = (ss_scene_run){.report = report, .scene = ss_scene_find(scene)};
-    if (!run->scene) return ss_fail(err, SS_ERROR_USAGE, "unknown scene '%s'", scene);
-    const ss_option *table = run->scene->parameters ? run->scene->parameters : none;
-    run->parameters = ss_allocate(1, run->scene->parameters_size + 1);
-    if (!run->parameters) return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for a scene");
-    ss_options_defaults(table, run->parameters);
-    for (; parameters && *parameters; parameters++) {
-        if (!ss_options_assign(table, run->parameters, *parameters, err)) return ss_fail_in(err, "%s", scene);
-    }
-    if (!set_options(run, settings, err)) return ss_fail_in(err, "%s", scene);
-    run->world = ss_world_create(err);
-    if (!run->world || !run->scene->build(run->parameters, (uint64_t)run->options.seed, run->world, err))
-        return false;
-    run->sim = ss_sim_create(run->world, &run->options, err);
-    return run->sim && (!run->scene->begin || run->scene->begin(run->parameters, run->sim, &run->state, err));
+    *run = (ss_scene_run){.report = report};
+    bool good = ss_scene_setup_open(&run->setup, scene, parameters, settings, (ss_unit_factors){0}, err);
+    run->world = run->setup.world;
+    run->sim = run->setup.sim;
+    return good;
 }
 
 bool ss_scene_run_record(ss_scene_run *run, const char *name, const char *title, int every, ss_error *err)
@@ -62,11 +32,11 @@ bool ss_scene_run_record(ss_scene_run *run, const char *name, const char *title,
     char toolkit[80];
     snprintf(toolkit, sizeof toolkit, "stickslip %s", ss_version());
     const double *gravity = ss_world_gravity(run->world);
-    bool good = ss_picture_draw(run->world, &run->scene->camera, 480, 320, &picture, err);
+    bool good = ss_picture_draw(run->world, &run->setup.scene->camera, 480, 320, &picture, err);
     ss_manifest manifest = {.toolkit = toolkit,
                             .title = (char *)(uintptr_t)run->title,
                             .description = (char *)(uintptr_t)report->paper->about,
-                            .keywords = (char *)(uintptr_t)run->scene->name,
+                            .keywords = (char *)(uintptr_t)run->setup.scene->name,
                             .gravity = {gravity[0], gravity[1], gravity[2]},
                             .image_width = picture.width,
                             .image_height = picture.height,
@@ -102,7 +72,7 @@ bool ss_scene_run_step(ss_scene_run *run, ss_error *err)
     if (!run->writer || (ss_sim_steps(run->sim) - 1) % run->every != 0) return true;
     const ss_frame *frame = ss_sim_frame(run->sim);
     ss_sim_report report = ss_sim_last(run->sim);
-    ss_stored_result result = {.solver = (char *)(uintptr_t)run->options.solver,
+    ss_stored_result result = {.solver = (char *)(uintptr_t)run->setup.options.solver,
                                .answer = (ss_answer *)(uintptr_t)ss_sim_answer(run->sim),
                                .iterations = report.iterations,
                                .error = report.relative_energy,
@@ -128,7 +98,9 @@ bool ss_scene_run_result(ss_scene_run *run, const char *solver, ss_assembly *ass
 double ss_scene_run_figure(const ss_scene_run *run, const char *name)
 {
     ss_scene_result figures[SS_SCENE_FIGURES];
-    int count = run->scene->figures ? run->scene->figures(run->parameters, run->sim, run->state, figures) : 0;
+    int count = run->setup.scene->figures
+                    ? run->setup.scene->figures(run->setup.parameters, run->sim, run->setup.state, figures)
+                    : 0;
     for (int i = 0; i < count; i++) {
         if (strcmp(figures[i].name, name) == 0) return figures[i].value;
     }
@@ -160,10 +132,7 @@ bool ss_scene_run_close(ss_scene_run *run, ss_error *err)
             ss_paper_recording(report, run->title, run->data, replay);
         }
     }
-    ss_sim_destroy(run->sim);
-    ss_world_destroy(run->world);
-    ss_release(run->parameters);
-    ss_release(run->state);
+    ss_scene_setup_close(&run->setup);
     *run = (ss_scene_run){.report = report, .broke = run->broke, .why = run->why};
     return good;
 }

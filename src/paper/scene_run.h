@@ -3,14 +3,13 @@
 #define SS_PAPER_SCENE_RUN_H
 
 #include "paper/paper.h"
+#include "sim/scene_setup.h"
 
 typedef struct ss_scene_run {
     ss_paper_report *report;
-    const ss_scene *scene;
-    void *parameters, *state; /* of the scene */
-    ss_world *world;
+    ss_scene_setup setup;
+    ss_world *world; /* of the setup */
     ss_sim *sim;
-    ss_sim_options options;
     /* a step failed: the world is as before it, `why` says what happened, and no further step is made */
     bool broke;
     ss_error why;

@@ -80,9 +80,6 @@ typedef struct ss_running {
     void *trace; /* FILE */
 } ss_running;
 
-/* Fails with what was probably meant. */
-const ss_scene *ss_scene_named(const char *name, ss_error *err);
-
 /* From names to a simulation that is ready to go. */
 bool ss_running_build(ss_running *run, ss_error *err);
 void ss_running_free(ss_running *run);

@@ -4,22 +4,13 @@
 
 #include "base/file.h"
 #include "base/words.h"
+#include "sim/scene_setup.h"
 
 #include <dlfcn.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
-
-const ss_scene *ss_scene_named(const char *name, ss_error *err)
-{
-    const ss_scene *scene = ss_scene_find(name);
-    if (scene) return scene;
-    ss_unknown unknown = ss_unknown_start("scene", name);
-    for (int i = 0; i < ss_scene_count(); i++) ss_unknown_offer(&unknown, ss_scene_at(i)->name);
-    ss_unknown_fail(&unknown, err);
-    return NULL;
-}
 
 /* Is `option` one of `table`? */
 static bool belongs(const ss_option *option, const ss_option *table)
