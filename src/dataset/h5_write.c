@@ -28,6 +28,16 @@ bool ss_h5_make_group(const ss_h5_group *parent, const char *name, ss_h5_group *
     return group->id >= 0 || fail_write(parent, name, err);
 }
 
+/* Without the time of its making, so that the same data give the same bytes. */
+static hid_t create_dataset(const ss_h5_group *group, const char *name, hid_t type, hid_t space)
+{
+    hid_t properties = H5Pcreate(H5P_DATASET_CREATE);
+    H5Pset_obj_track_times(properties, false);
+    hid_t dataset = H5Dcreate2(group->id, name, type, space, H5P_DEFAULT, properties, H5P_DEFAULT);
+    H5Pclose(properties);
+    return dataset;
+}
+
 bool ss_h5_write(const ss_h5_group *group, const char *name, ss_h5_type type, int rank,
                  const uint64_t *extent, const void *values, ss_error *err)
 {
@@ -48,7 +58,7 @@ bool ss_h5_write(const ss_h5_group *group, const char *name, ss_h5_type type, in
     }
 
     hid_t space = rank == 0 ? H5Screate(H5S_SCALAR) : H5Screate_simple(rank, dimensions, NULL);
-    hid_t dataset = H5Dcreate2(group->id, name, in_file[type], space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    hid_t dataset = create_dataset(group, name, in_file[type], space);
     bool good = dataset >= 0 &&
                 (empty || H5Dwrite(dataset, in_memory[type], H5S_ALL, H5S_ALL, H5P_DEFAULT, values) >= 0);
     if (dataset >= 0) good = H5Dclose(dataset) >= 0 && good;
@@ -76,7 +86,7 @@ static hid_t text_type(const char *text)
 bool ss_h5_write_text(const ss_h5_group *group, const char *name, const char *text, ss_error *err)
 {
     hid_t type = text_type(text), space = H5Screate(H5S_SCALAR);
-    hid_t dataset = H5Dcreate2(group->id, name, type, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    hid_t dataset = create_dataset(group, name, type, space);
     bool good = dataset >= 0 && H5Dwrite(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, text) >= 0;
     if (dataset >= 0) good = H5Dclose(dataset) >= 0 && good;
     H5Sclose(space);
