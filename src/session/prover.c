@@ -167,8 +167,9 @@ static const ss_proof *prove(ss_prover *prover, const claim *what, ss_error *err
     *proof = (ss_proof){0};
 
     // one method after the other, until one is certified; the smallest bound is kept
-    int best = -1;
-    for (int m = 0; m < METHODS && (best < 0 || prover->certificate->level < SS_CERTIFIED_BACKWARD); m++) {
+    int best = -1, most = prover->options.methods > 0 ? prover->options.methods : METHODS;
+    for (int m = 0;
+         m < METHODS && m < most && (best < 0 || prover->certificate->level < SS_CERTIFIED_BACKWARD); m++) {
         const ss_result *result = solve(prover, m, what, err);
         if (!result) return NULL;
         if (result->refusal) continue;

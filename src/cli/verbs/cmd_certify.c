@@ -4,7 +4,7 @@
 #include "cli/input.h"
 #include "cli/sandbox.h"
 #include "cli/terminal/table.h"
-#include "session/prover.h"
+#include "dataset/proof_file.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -217,10 +217,9 @@ static void end_output(certifying *c)
 /* ---- one frame or problem ---------------------------------------------------------------------------- */
 
 /* The frame with its certified answer; results of other solvers stay. */
-static bool store(certifying *c, const ss_frame *frame, const finding *found, const ss_result *result,
-                  const ss_assembly *assembly, ss_error *err)
+static bool store(certifying *c, int index, const ss_frame *frame, const ss_proof *proof, ss_error *err)
 {
-    int simulation = ss_bpmd_frame_simulation(c->file, found->index);
+    int simulation = ss_bpmd_frame_simulation(c->file, index);
     bool good = true;
     if (simulation != c->simulation) {
         ss_manifest manifest = {0};
@@ -231,25 +230,19 @@ static bool store(certifying *c, const ss_frame *frame, const finding *found, co
         ss_manifest_free(&manifest);
     }
     if (!good || !ss_writer_frame(c->writer, frame, err) ||
-        !ss_input_copy_scenery(c->file, found->index, c->writer, &c->tally, err))
+        !ss_input_copy_scenery(c->file, index, c->writer, &c->tally, err))
         return false;
 
-    int count = ss_bpmd_result_count(c->file, found->index, err);
+    int count = ss_bpmd_result_count(c->file, index, err);
     good = count >= 0;
     for (int i = 0; good && i < count; i++) {
         ss_stored_result other = {0};
-        good = ss_bpmd_result(c->file, found->index, i, &other, err);
-        if (good && strcmp(other.solver, "certified") != 0) good = ss_writer_result(c->writer, &other, err);
+        good = ss_bpmd_result(c->file, index, i, &other, err);
+        if (good && strcmp(other.solver, SS_CERTIFIED_RESULT) != 0)
+            good = ss_writer_result(c->writer, &other, err);
         ss_stored_result_free(&other);
     }
-    if (!good || !found->certificate) return good;
-    ss_stored_result own = {.solver = (char *)(uintptr_t) "certified",
-                            .answer = (ss_answer *)(uintptr_t)result->answer,
-                            .iterations = result->run.iterations,
-                            .error = result->run.gauge[SS_GAUGE_RELATIVE_ENERGY],
-                            .seconds = result->run.seconds,
-                            .certificate = (ss_certificate *)(uintptr_t)found->certificate};
-    return ss_writer_judged_result(c->writer, &own, assembly, result->metrics, result->contacts, err);
+    return good && ss_writer_proof(c->writer, proof, true, err);
 }
 
 static bool prove_frame(certifying *c, int index, const char *place, const ss_frame *frame, ss_error *err)
@@ -258,7 +251,7 @@ static bool prove_frame(certifying *c, int index, const char *place, const ss_fr
     if (!proof || ss_sandbox_interrupted()) return proof != NULL;
     finding found = {.place = place, .index = index, .certificate = proof->certificate};
     tell(c, &found);
-    return !c->writer || store(c, frame, &found, proof->result, proof->assembly, err);
+    return !c->writer || store(c, index, frame, proof, err);
 }
 
 /* The answers of the file under Coulomb's law, or the convex one if they were made by it, with the rules that

@@ -2,6 +2,7 @@
 #include "cli/terminal/diagnose.h"
 #include "cli/input.h"
 #include "cli/sandbox.h"
+#include "dataset/proof_file.h"
 #include "dataset/recording_check.h"
 #include "session/method.h"
 #include "session/named.h"
@@ -73,53 +74,6 @@ static void diagnose(report *r, const ss_frame *frame, ss_problem *problem, cons
     ss_problem_destroy(problem);
 }
 
-/* A stored certificate must be what the verifier finds now: at least its level, at most its bounds, the same
- * states. Beyond level backward, and without cones, it is not proved again: certify does that. */
-static void check_certificate(report *r, const ss_frame *frame, const ss_stored_result *result,
-                              const char *place, ss_error *err)
-{
-    const ss_certificate *stored = result->certificate;
-    bool convex = result->formulation && strcmp(result->formulation, "convex") == 0;
-    if (!stored || stored->law == SS_LAW_BOX || stored->level < SS_CERTIFIED_EXTENDED) return;
-    if (!ss_answer_is_complete(result->answer) || convex != (stored->law == SS_LAW_CONVEX)) {
-        ss_findings_add(&r->findings, SS_FINDING_FAULT, place, "solver_data/%s/certificate: %s",
-                        result->solver,
-                        convex != (stored->law == SS_LAW_CONVEX) ? "its law is not that of the formulation"
-                                                                 : "the answer is not complete");
-        return;
-    }
-    ss_certify_options options = {.law = stored->law};
-    ss_certificate *own = NULL;
-    if (ss_stored_result_step(result, &options.step, err))
-        own = ss_certify(frame, result->answer, &options, err);
-    if (!own) {
-        add_failure(r, place, err);
-        return;
-    }
-
-    // the last digits may differ where another compiler has made the verifier
-    bool more = !(own->bound <= stored->bound * (1.0 + 1e-9)) ||
-                !(own->joint_bound <= stored->joint_bound * (1.0 + 1e-9)) ||
-                (own->level < SS_CERTIFIED_BACKWARD && stored->level >= SS_CERTIFIED_BACKWARD);
-    int other = -1;
-    for (int c = 0; c < own->contacts && c < stored->contacts; c++)
-        if (own->contact[c].state != stored->contact[c].state ||
-            own->contact[c].certain != stored->contact[c].certain)
-            other = c;
-    if (more)
-        ss_findings_add(
-            &r->findings, SS_FINDING_FAULT, place,
-            "solver_data/%s/certificate: states %s with a bound of %.3g m/s; proved is %s with %.3g "
-            "m/s",
-            result->solver, ss_certificate_level_name(stored->level), stored->bound,
-            ss_certificate_level_name(own->level), own->bound);
-    else if (other >= 0)
-        ss_findings_add(&r->findings, SS_FINDING_FAULT, place,
-                        "solver_data/%s/certificate: states[%d] is not what is proved", result->solver,
-                        other);
-    ss_certificate_destroy(own);
-}
-
 static void check_frame(report *r, ss_bpmd *file, int index)
 {
     char place[256];
@@ -157,7 +111,8 @@ static void check_frame(report *r, ss_bpmd *file, int index)
             add_failure(r, place, &err);
         else if (good && r->recording)
             r->findings.out_of_memory |= !ss_recording_check_result(r->recording, &result);
-        if (good && result.answer) check_certificate(r, frame, &result, place, &err);
+        if (good && result.answer && !ss_stored_certificate_check(frame, &result, place, &r->findings, &err))
+            add_failure(r, place, &err);
         ss_stored_result_free(&result);
     }
 
