@@ -760,7 +760,7 @@ def complete(*words):
 
 
 def test_bash_completes_verbs_options_values_and_files(small):
-    assert complete("c") == ["check", "convert", "certify", "completion"]
+    assert complete("c") == ["check", "convert", "certify", "collection", "completion"]
     assert complete("info", "--f") == ["--frame", "--full", "--flip-world-normals", "--fill-gravity"]
     assert complete("convert", "a", "b", "--to", "fclib") == ["fclib-local", "fclib-global"]
     assert complete("convert", "a", "b", "--to", "=", "bpmd-") == ["bpmd-flat"]

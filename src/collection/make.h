@@ -1,0 +1,24 @@
+/* collection/make.h - one sequence of a collection, from its recipe to a file with certified answers and the
+ * rows of its problems in the index. Done by workers: a file that is imported may crash libhdf5. */
+#ifndef SS_COLLECTION_MAKE_H
+#define SS_COLLECTION_MAKE_H
+
+#include "collection/index.h"
+#include "collection/recipe.h"
+
+#define SS_FILE_PATH 4096
+
+/* "walls/brick-wall-12.h5": where it is, below the folder of the collection. */
+void ss_sequence_file(const ss_sequence *sequence, char *file, size_t size);
+
+typedef struct ss_making {
+    const ss_recipes *recipes;
+    const char *folder; /* of the collection; that of the family exists */
+    const char *target; /* a file to write instead; NULL: none, and with a picture beside it */
+    int only;           /* with `target`: the only frame of the sequence that is wanted; -1: all */
+    const volatile int *cancel;
+} ss_making;
+/* Writes the file and the picture beside it, appends the rows to the CSV. Cancelled: true, and no rows. */
+bool ss_sequence_make(const ss_making *making, const ss_sequence *sequence, ss_text *csv, ss_error *err);
+
+#endif

@@ -1,0 +1,207 @@
+/* A collection is verified in three ways, each against something the others do not use: the bytes of its
+ * files against SHA256SUMS, the numbers of its frames against the hashes of the index, and the certificates
+ * against what the verifier proves now. */
+#include "collection/collection.h"
+
+#include "base/file.h"
+#include "base/sha256.h"
+#include "campaign/features.h"
+#include "campaign/read_input.h"
+#include "collection/crew.h"
+#include "collection/make.h"
+#include "dataset/proof_file.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define LARGEST_SUMS ((size_t)1 << 26) /* bytes */
+
+typedef struct checked_file {
+    char sum[65];
+    const char *name; /* below the folder */
+    int first, count; /* rows of the index, 0: none */
+} checked_file;
+
+typedef struct verifier {
+    const char *folder;
+    const ss_collection_hooks *hooks;
+    ss_verify_summary *summary;
+    ss_collection_index index;
+    char *sums;
+    checked_file *files;
+    int file_count, done, total;
+} verifier;
+
+/* ---- in a worker ------------------------------------------------------------------------------------ */
+
+/* The frame that a row is about: its hash, and its certificate. */
+static bool check_frame(const ss_collection_row *row, ss_bpmd *file, ss_findings *findings, ss_error *err)
+{
+    char hash[33];
+    ss_frame *frame = ss_read_checked_frame(file, row->frame, row->place, NULL, err);
+    if (!frame) return false;
+    ss_frame_hash(frame, hash);
+    if (strcmp(hash, row->hash) != 0)
+        ss_findings_add(findings, SS_FINDING_FAULT, row->id, "the frame is not the one of the index: hash %s",
+                        hash);
+    int results = ss_bpmd_result_count(file, row->frame, err);
+    bool good = results >= 0, found = false;
+    for (int i = 0; good && i < results; i++) {
+        ss_stored_result result = {0};
+        good = ss_bpmd_result(file, row->frame, i, &result, err);
+        if (good && strcmp(result.solver, SS_CERTIFIED_RESULT) == 0 && result.certificate) {
+            found = true;
+            if (strcmp(ss_certificate_level_name(result.certificate->level), row->level) != 0)
+                ss_findings_add(findings, SS_FINDING_FAULT, row->id, "level %s in the file, %s in the index",
+                                ss_certificate_level_name(result.certificate->level), row->level);
+            good = ss_stored_certificate_check(frame, &result, row->id, findings, err);
+        }
+        ss_stored_result_free(&result);
+    }
+    if (good && !found && strcmp(row->level, ss_certificate_level_name(SS_CERTIFIED_NOT)) != 0)
+        ss_findings_add(findings, SS_FINDING_FAULT, row->id, "the file holds no certified answer");
+    ss_frame_destroy(frame);
+    return good;
+}
+
+static bool check_problem(const ss_collection_row *row, const char *path, ss_findings *findings,
+                          ss_error *err)
+{
+    char hash[33];
+    ss_fclib_kind kinds[3];
+    int count = ss_fclib_kinds(path, kinds, err);
+    ss_fclib *file = count > 0 ? ss_read_checked_problem(path, kinds[0], NULL, NULL, err) : NULL;
+    if (!file) return count == 0 && ss_fail(err, SS_ERROR_INPUT, "%s: holds no problem", path);
+    ss_cone_hash(file->cone, hash);
+    if (strcmp(hash, row->hash) != 0)
+        ss_findings_add(findings, SS_FINDING_FAULT, row->id,
+                        "the problem is not the one of the index: hash %s", hash);
+    ss_fclib_destroy(file);
+    return true;
+}
+
+/* Lines of what is wrong with one file. */
+static bool work(void *context, int task, const volatile int *cancel, ss_text *result, ss_error *err)
+{
+    const verifier *v = context;
+    const checked_file *own = &v->files[task];
+    char path[2 * SS_FILE_PATH], sum[65];
+    ss_findings findings = {.limit = 20};
+    snprintf(path, sizeof path, "%s/%s", v->folder, own->name);
+    bool good = ss_sha256_file(path, sum, err);
+    if (good && strcmp(sum, own->sum) != 0)
+        ss_findings_add(&findings, SS_FINDING_FAULT, own->name, "its sum is not that of SHA256SUMS");
+
+    bool frames = own->count > 0 && v->index.rows[own->first].frame >= 0;
+    ss_bpmd *file = good && frames ? ss_bpmd_open(path, NULL, NULL, err) : NULL;
+    if (frames) good = good && file;
+    for (int i = 0; good && i < own->count && !(cancel && *cancel); i++) {
+        const ss_collection_row *row = &v->index.rows[own->first + i];
+        good = file ? check_frame(row, file, &findings, err) : check_problem(row, path, &findings, err);
+    }
+    ss_bpmd_close(file);
+    for (size_t i = 0; i < findings.count; i++)
+        ss_text_appendf(result, "%s: %s\n", findings.items[i].place, findings.items[i].message);
+    ss_findings_free(&findings);
+    return good;
+}
+
+/* ---- in the caller ---------------------------------------------------------------------------------- */
+
+static void complain(verifier *v, const char *line)
+{
+    v->summary->faults++;
+    if (v->hooks->complain) v->hooks->complain(v->hooks->context, line);
+}
+
+static bool done(void *context, int task, const char *result, size_t size, const ss_error *fault,
+                 ss_error *err)
+{
+    (void)err;
+    verifier *v = context;
+    const checked_file *own = &v->files[task];
+    char line[2000];
+    if (v->hooks->stop && *v->hooks->stop) return true;
+    if (fault) {
+        snprintf(line, sizeof line, "%s: %s", own->name, fault->message);
+        complain(v, line);
+    }
+    for (const char *at = result, *end = result + size; result && at < end;) {
+        size_t length = strcspn(at, "\n");
+        snprintf(line, sizeof line, "%.*s", (int)length, at);
+        complain(v, line);
+        at += length + 1;
+    }
+    v->summary->files++;
+    v->summary->problems += own->count;
+    v->done += own->count;
+    if (v->hooks->progress) v->hooks->progress(v->hooks->context, "verifying problem", v->done, v->total);
+    return true;
+}
+
+/* The lines of SHA256SUMS, and the rows of each file, which stand together in the index. */
+static bool read_sums(verifier *v, ss_error *err)
+{
+    char path[2 * SS_FILE_PATH];
+    size_t size;
+    int lines = 0, line = 0;
+    snprintf(path, sizeof path, "%s/SHA256SUMS", v->folder);
+    v->sums = (char *)ss_file_read(path, LARGEST_SUMS, &size, err);
+    if (!v->sums) return false;
+    for (const char *at = v->sums; *at; at++) lines += *at == '\n';
+    v->files = ss_allocate((size_t)lines + 1, sizeof *v->files);
+    if (!v->files) return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for %d sums", lines);
+    for (char *at = v->sums; *at;) {
+        char *end = at + strcspn(at, "\n");
+        bool last = !*end;
+        *end = 0;
+        line++;
+        bool good = strlen(at) > 66 && at[64] == ' ' && at[65] == ' ' &&
+                    strspn(at, "0123456789abcdef") == 64 && at[66] != '/' && !strstr(at + 66, "..");
+        if (!good || v->file_count == lines)
+            return ss_fail(err, SS_ERROR_INPUT, "%s: line %d: expected a sum, two blanks and a name", path,
+                           line);
+        checked_file *file = &v->files[v->file_count++];
+        snprintf(file->sum, sizeof file->sum, "%.64s", at);
+        file->name = at + 66;
+        for (int i = 0; i < v->index.count; i++) {
+            if (strcmp(v->index.rows[i].file, file->name) != 0) continue;
+            if (!file->count++) file->first = i;
+        }
+        at = last ? end : end + 1;
+    }
+
+    // A row whose file has no sum could be anything.
+    for (int i = 0; i < v->index.count; i++) {
+        bool known = false;
+        for (int f = 0; f < v->file_count && !known; f++)
+            known = strcmp(v->files[f].name, v->index.rows[i].file) == 0;
+        if (!known)
+            return ss_fail(err, SS_ERROR_INPUT, "%s: no sum of %s, which the index names", path,
+                           v->index.rows[i].file);
+    }
+    return true;
+}
+
+bool ss_collection_verify(const char *folder, int jobs, const ss_collection_hooks *hooks,
+                          ss_verify_summary *summary, ss_error *err)
+{
+    verifier v = {.folder = folder, .hooks = hooks, .summary = summary};
+    *summary = (ss_verify_summary){0};
+    bool good = ss_collection_open(folder, &v.index, err) && read_sums(&v, err);
+    if (good) {
+        v.total = v.index.count;
+        ss_crew crew = {.tasks = v.file_count,
+                        .jobs = jobs,
+                        .stop = hooks->stop,
+                        .context = &v,
+                        .work = work,
+                        .done = done};
+        good = ss_crew_run(&crew, err);
+        summary->interrupted = hooks->stop && *hooks->stop;
+    }
+    ss_index_free(&v.index);
+    ss_release(v.files);
+    ss_release(v.sums);
+    return good;
+}

@@ -1,0 +1,184 @@
+"""collection: recipes become files, an index and sums; the same bytes every time, also after an interruption."""
+import csv
+import filecmp
+import json
+import os
+import shutil
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import h5py
+import pytest
+
+from shared_data import shared
+from test_cli import BAD_INPUT, USAGE, here, run, run_json
+
+RECIPE = """family walls
+about  Bricks.
+sequence wall-{rows}-at{from}
+    scene   brick-wall rows=1,2 width=2   # few bricks: the test is about files
+    frames  2 from 0,3
+    subset  small
+sequence tall
+    scene   brick-wall rows=4
+    frames  3 from 2
+"""
+
+
+def write_recipes(folder, text=RECIPE):
+    Path(folder).mkdir()
+    Path(folder, "collection.recipe").write_text("collection mine\nversion 7\n")
+    Path(folder, "walls.recipe").write_text(text)
+
+
+def same(a, b):
+    """Byte for byte, whatever is in the folders."""
+    names = [sorted(str(path.relative_to(folder)) for path in Path(folder).rglob("*") if path.is_file()) for folder in (a, b)]
+    assert names[0] == names[1]
+    _, differing, missing = filecmp.cmpfiles(a, b, names[0], shallow=False)
+    return not differing and not missing
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    place = tmp_path_factory.mktemp("collection")
+    write_recipes(place / "recipes")
+    run("collection", "build", "--recipes", place / "recipes", "-o", place / "full", "--jobs", "2")
+    return place
+
+
+@pytest.fixture
+def files(made, here):
+    shutil.copytree(made / "recipes", "recipes")
+    shutil.copytree(made / "full", "full")
+    return here
+
+
+def rows(folder):
+    with open(Path(folder, "index.csv"), newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def test_every_problem_is_in_the_index_proved_and_stamped(files):
+    index = rows("full")
+    assert len(index) == 11 and len({row["id"] for row in index}) == 11
+    assert {row["level"] for row in index} <= {"backward", "forward", "exact"}
+    assert json.loads(Path("full/index.json").read_text())["version"] == "7"
+    with h5py.File("full/walls/tall.h5") as file:
+        assert file.attrs["collection"] == b"mine 7"
+        assert "certified" in file["/simulation_000001/mbs_frame000003/solver_data"]
+    assert "mine" in Path("full/CITATION.cff").read_text() and "11 frictional" in Path("full/README.md").read_text()
+    subprocess.run(["sha256sum", "--check", "--quiet", "SHA256SUMS"], cwd="full", check=True)
+
+
+def test_another_build_gives_the_same_bytes_and_a_repeated_one_makes_nothing(files):
+    run("collection", "build", "--recipes", "recipes", "-o", "again", "--jobs", "1")
+    assert same("full", "again")
+    before = os.stat("again/walls/tall.h5").st_mtime_ns
+    assert run_json("collection", "build", "--recipes", "recipes", "-o", "again")["reused"] == 5
+    assert os.stat("again/walls/tall.h5").st_mtime_ns == before and same("full", "again")
+
+
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
+def test_an_interrupted_build_continues(files, how):
+    command = [os.environ["SS_PROGRAM"], "collection", "build", "--recipes", "recipes", "-o", "part", "--jobs", "1"]
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    while process.poll() is None and not list(Path("part").glob("walls/*.h5")):
+        time.sleep(0.002)
+    process.send_signal(how)
+    process.wait()
+    assert not Path("part/index.csv").exists() or process.returncode == 0
+    run("collection", "build", "--recipes", "recipes", "-o", "part")
+    assert same("full", "part") and not Path("part/index.partial.csv").exists()
+
+
+def test_a_changed_recipe_makes_only_what_changed(files):
+    text = RECIPE.replace("frames  3 from 2", "frames  3 from 4")
+    Path("recipes/walls.recipe").write_text(text)
+    assert run_json("collection", "build", "--recipes", "recipes", "-o", "full")["reused"] == 4
+    assert [row["time"] for row in rows("full") if row["sequence"] == "tall"] == ["0.04", "0.05", "0.06"]
+
+
+def test_small_is_a_part_and_where_cuts_others(files):
+    run("collection", "build", "--recipes", "recipes", "-o", "small", "--subset", "small")
+    assert len(rows("small")) == 8
+    run("collection", "subset", "full", "--where", "sequence=tall and frame!=1 or contacts<10", "-o", "cut")
+    run("collection", "verify", "cut")
+    chosen = rows("cut")
+    old = {row["id"]: row["hash"] for row in rows("full")}
+    assert [row["frame"] for row in chosen if row["sequence"] == "tall"] == ["0", "1"]
+    assert all(old[row["id"]] == row["hash"] for row in chosen) and {"walls/tall/0", "walls/tall/2"} < {row["id"] for row in chosen}
+    listed = run_json("collection", "list", "full", "--where", "sequence=tall and frame!=1 or contacts<10")["problems"]
+    assert [row["id"] for row in listed] == [row["id"] for row in chosen]
+    assert "no problem" in run("collection", "subset", "full", "--where", "contacts<0", "-o", "none", code=USAGE).stderr
+
+
+def test_get_gives_the_same_problem_from_recipe_and_folder(files):
+    run("collection", "get", "walls/tall", "--recipes", "recipes", "-o", "tall.h5")
+    assert filecmp.cmp("tall.h5", "full/walls/tall.h5", shallow=False)
+    run("collection", "get", "walls/tall/1", "--recipes", "recipes", "-o", "one.h5")
+    run("collection", "get", "walls/tall/1", "--from", "full", "-o", "other.h5")
+    digests = [run_json("info", name)["frames"][0].get("hash") for name in ("one.h5", "other.h5")]
+    assert digests[0] == digests[1]
+    run("check", "one.h5"), run("check", "other.h5")
+    assert "did you mean walls/tall?" in run("collection", "get", "walls/tal", "--recipes", "recipes", "-o", "x.h5",
+                                             code=USAGE).stderr
+
+
+def test_what_was_changed_is_found(files):
+    with h5py.File("full/walls/tall.h5", "r+") as file:
+        normal = file["/simulation_000001/mbs_frame000002/solver_data/certified/normal"]
+        normal[0] = normal[0] * 1.5
+    said = run("collection", "verify", "full", code=BAD_INPUT).stderr
+    assert "walls/tall.h5: its sum" in said and "walls/tall/1: " in said
+    Path("full/walls/wall-1-at0.h5").unlink()
+    assert "wall-1-at0.h5" in run("collection", "verify", "full", code=BAD_INPUT).stderr
+
+
+@pytest.mark.parametrize("line, message", [
+    ("    scene brik-wall", "did you mean brick-wall?"),
+    ("    scene brick-wall rowz=3", "walls.recipe:10: brick-wall: "),
+    ("    frames many", "expected: frames N from STEP"),
+    ("    frame 3", "unknown word 'frame'; did you mean frames?"),
+    ("famly x", "did you mean family?"),
+    ("sequence tall\n    scene brick-wall\n    frames 1", "a second sequence is called walls/tall"),
+    ("sequence wall-{row}\n    scene brick-wall rows=3\n    frames 1", "unknown value 'row'"),
+    ("sequence ../x\n    scene brick-wall\n    frames 1", "must consist of letters"),
+    ("sequence x\n    frames 1", "x has no scene"),
+])
+def test_mistakes_in_recipes_are_named_with_their_line(here, line, message):
+    write_recipes("recipes", RECIPE + line + "\n")
+    said = run("collection", "list", "--recipes", "recipes", code=BAD_INPUT).stderr
+    assert message in said and "recipes/walls.recipe:" in said
+
+
+def test_a_proof_where_the_recipe_says_that_there_is_none_is_an_error(here):
+    write_recipes("recipes", RECIPE + "    unsolvable because I say so\n")
+    said = run("collection", "build", "--recipes", "recipes", "-o", "full", code=BAD_INPUT).stderr
+    assert "walls/tall" in said and "one is proved" in said
+    assert len(rows("full")) == 8  # the others are there
+
+
+def test_files_of_others_are_imported(files):
+    Path("data").mkdir()
+    shutil.copy(shared("fclib/FrictionContact3D_RR_1c.hdf5"), "data")
+    shutil.copy(shared("bpmd/sphere1_gazebo11.h5"), "data")
+    Path("data/broken.h5").write_bytes(b"no HDF5")
+    said = run("collection", "build", "--recipes", "recipes", "-o", "full", "--import", "data", code=BAD_INPUT).stderr
+    assert "imported/broken" in said
+    imported = [row for row in rows("full") if row["family"] == "imported"]
+    assert {row["scene"] for row in imported} == {"import"} and {row["frame"] for row in imported} >= {"-1", "0"}
+    run("collection", "verify", "full")
+
+
+def test_a_ledger_says_how_hard_problems_are(files):
+    run("bench", "full/walls/tall.h5", "-s", "pgs,nsgs,admm", "--iterations", "3", "-o", "few.db")
+    run("bench", "full/walls/tall.h5", "-s", "auto", "-o", "few.db")
+    run("collection", "build", "--recipes", "recipes", "-o", "full", "--ledger", "few.db")
+    hard = {row["id"]: (row["hardness"], row["tried"]) for row in rows("full")}
+    assert hard["walls/wall-1-at0/0"] == ("", "0")
+    share, tried = hard["walls/tall/0"]
+    assert tried == "4" and 0.2 < float(share) < 1.0  # auto solves it, three iterations of pgs do not
+    run("collection", "verify", "full")
