@@ -79,6 +79,9 @@ typedef struct ss_sim_options {
      * generalised coordinates (docs/coordinates.md) */
     int coordinates;
     int bias; /* ss_bias, with SS_MINIMAL */
+    /* real-time steps: soft contacts in small steps instead of formulation and solver (docs/simulating.md) */
+    bool fast;
+    int small_steps; /* with fast: of each step */
 } ss_sim_options;
 extern SS_API const ss_option ss_sim_option_table[]; /* without ss_collision_option_table */
 

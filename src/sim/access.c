@@ -1,4 +1,5 @@
 /* Looking at a simulation, and having a say in it. */
+#include "sim/soft/soft.h"
 #include "sim/state.h"
 
 #include "base/registry.h"
@@ -27,6 +28,7 @@ static void complete(const ss_sim *of)
 {
     ss_sim *sim = (ss_sim *)(uintptr_t)of;
     if (sim->frame_waits) ss_sim_make_waiting_frame(sim);
+    if (sim->soft && sim->soft->waits) ss_soft_make_frame(sim);
     if (!sim->frame || !ss_sim_fill_coordinates(sim, NULL) || !sim->is_solved_by_trees) return;
     if (!ss_assemble(sim->assembly, sim->frame, NULL, NULL)) return;
     ss_answer *answer = ss_answer_store_take(&sim->answer_store, sim->frame, false, NULL);
@@ -100,6 +102,10 @@ bool ss_sim_call_at(ss_sim *sim, ss_stage stage, ss_user_function *function, voi
 {
     if ((int)stage < 0 || stage >= SS_STAGE_COUNT || !function)
         return ss_fail(err, SS_ERROR_USAGE, "sim: unknown stage %d, or no function given", (int)stage);
+    if (sim->soft && stage == SS_BEFORE_SOLVE)
+        return ss_fail(
+            err, SS_ERROR_USAGE,
+            "fast: real-time steps have no frame that a user function could change before a solve");
     ss_call_list *list = &sim->calls[stage];
     if (list->count == list->capacity) {
         int capacity = 2 * list->capacity + 8;
@@ -160,6 +166,7 @@ void ss_sim_replace_collision(ss_sim *sim, ss_contact_source *source, void *cont
 
 bool ss_sim_replace_solver(ss_sim *sim, const ss_solver *solver, const void *solver_options, ss_error *err)
 {
+    if (sim->soft) return ss_fail(err, SS_ERROR_USAGE, "fast: real-time steps do not go with a solver");
     if (!solver || solver->abi != SS_ABI || !solver->solve)
         return ss_fail(err, SS_ERROR_USAGE,
                        "sim: no solver given, or one made for another version of the library");

@@ -72,8 +72,7 @@ ss_vec3 ss_sim_gyroscopic_torque(const ss_sim *sim, const ss_body *body, bool *m
     return ss_quat_rotate(q, torque);
 }
 
-/* All but the gyroscopic torque. */
-static void add_plain_forces(const ss_sim *sim, const ss_body *body, double wrench[6])
+void ss_sim_plain_force(const ss_sim *sim, const ss_body *body, double wrench[6])
 {
     memcpy(wrench, body->force, 6 * sizeof *wrench);
     add(wrench, body->mass * ss_body_gravity_scale(body), ss_vec3_load(ss_world_gravity(sim->world)));
@@ -90,14 +89,14 @@ static void add_plain_forces(const ss_sim *sim, const ss_body *body, double wren
 void ss_sim_force(const ss_sim *sim, const ss_body *body, double wrench[6])
 {
     bool midway;
-    add_plain_forces(sim, body, wrench);
+    ss_sim_plain_force(sim, body, wrench);
     add(wrench + 3, 1.0, ss_sim_gyroscopic_torque(sim, body, &midway));
 }
 
 void ss_sim_link_force(const ss_sim *sim, const ss_body *body, const ss_link *link,
                        const double world_inertia[9], double wrench[6])
 {
-    add_plain_forces(sim, body, wrench);
+    ss_sim_plain_force(sim, body, wrench);
     if (sim->options.bias == SS_BIAS_CARRIED) {
         add(wrench, 1.0, link->force);
         add(wrench + 3, 1.0, link->torque);

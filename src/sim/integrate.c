@@ -128,6 +128,14 @@ void ss_sim_predict(const ss_sim *sim, const double *velocity, ss_body *body)
     }
 }
 
+void ss_sim_move_kinematic(ss_sim *sim)
+{
+    for (int b = 0; b < ss_world_body_count(sim->world); b++) {
+        ss_body *body = ss_world_body(sim->world, b);
+        if (body->kind == SS_KINEMATIC) ss_sim_predict(sim, NULL, body);
+    }
+}
+
 /* ---- together --------------------------------------------------------------------------------------- */
 
 /* How the bodies turn freely within the step; of the velocities before it, so first of all. */
@@ -189,16 +197,7 @@ bool ss_sim_move(ss_sim *sim, ss_error *err)
     }
     if (in_trees) ss_trees_move(&sim->moved, world, sim->h);
 
-    /* Kinematic bodies arrive where their motion says, or where their velocity leads. */
-    for (int b = 0; b < ss_world_body_count(world); b++) {
-        ss_body *body = ss_world_body(world, b);
-        if (is_driven(body))
-            body->motion(sim->time + sim->h, body->position, body->quaternion, body->velocity,
-                         body->motion_context);
-        else if (body->kind == SS_KINEMATIC && !body->disabled)
-            move_body(body, sim->h);
-    }
-
+    ss_sim_move_kinematic(sim);
     if (by_impulses && !ss_stabilise_after_move(sim->stabiliser, world, tolerance, &report, err))
         return false;
     if (sim->options.joints == SS_STABILISE_PROJECTION &&

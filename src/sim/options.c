@@ -22,6 +22,20 @@ const ss_option ss_sim_option_table[] = {
      .max = 1e6,
      .value_name = "N",
      .help = "number of substeps per step, each with its own contacts and frame"},
+    {.name = "fast",
+     .type = SS_OPTION_BOOL,
+     .offset = offsetof(ss_sim_options, fast),
+     .default_value = "false",
+     .help = "real-time steps: soft contacts in small steps instead of a formulation and a solver; errors of "
+             "millimetres, at a fraction of the time"},
+    {.name = "small_steps",
+     .type = SS_OPTION_INT,
+     .offset = offsetof(ss_sim_options, small_steps),
+     .default_value = "4",
+     .min = 1,
+     .max = 1e6,
+     .value_name = "N",
+     .help = "with fast, number of small steps per step, which share contacts and Jacobians"},
     {.name = "formulation",
      .type = SS_OPTION_TEXT,
      .offset = offsetof(ss_sim_options, formulation),
@@ -188,6 +202,7 @@ const ss_option ss_sim_option_table[] = {
 
 const char *ss_sim_choose_finisher(const ss_sim_options *options)
 {
+    if (options->fast) return "none";
     if (!options->finisher || strcmp(options->finisher, "default") != 0) return options->finisher;
     return strcmp(options->solver, DEFAULT_SOLVER) == 0 ? DEFAULT_FINISHER : "none";
 }

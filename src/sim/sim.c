@@ -6,6 +6,7 @@
 #include "model/geometry.h"
 #include "session/method.h"
 #include "session/named.h"
+#include "sim/soft/soft.h"
 
 #include <stdio.h>
 
@@ -184,10 +185,13 @@ static bool prepare(ss_sim *sim, ss_error *err)
         good &= *texts[i] || !text;
     }
     good = good || ss_fail(err, SS_ERROR_RESOURCES, "out of memory for options");
-    if (!good || !ss_options_check(ss_sim_option_table, options, err) || !choose_formulation(sim, err) ||
+    if (!good || !ss_options_check(ss_sim_option_table, options, err) ||
+        (options->fast && !ss_soft_check_options(options, err)) || !choose_formulation(sim, err) ||
         !choose_solvers(sim, err) || !choose_run(sim, err))
         return ss_fail_in(err, "sim");
     if (!ss_world_finish(sim->world, err)) return false;
+    if (options->fast && ss_world_joint_count(sim->world) > 0)
+        return ss_fail(err, SS_ERROR_USAGE, "sim: fast: real-time steps do not go with joints");
 
     /* Threads, with an arena each, and one for the substep. */
     if (options->threads != 1) sim->team = ss_team_create(options->threads, err);
@@ -216,6 +220,8 @@ static bool prepare(ss_sim *sim, ss_error *err)
         sim->stabiliser = ss_stabiliser_create(err);
         if (!sim->stabiliser) return false;
     }
+    if (options->fast) sim->soft = ss_soft_create(err);
+    if (options->fast && !sim->soft) return false;
     sim->collision = ss_collision_create(sim->world, &options->collision, err);
     return sim->collision != NULL;
 }
@@ -244,6 +250,7 @@ void ss_sim_destroy(ss_sim *sim)
 {
     if (!sim) return;
     ss_stabiliser_destroy(sim->stabiliser);
+    ss_soft_destroy(sim->soft);
     ss_collision_destroy(sim->collision);
     ss_frame_destroy(sim->frame);
     ss_trees_free(&sim->trees);

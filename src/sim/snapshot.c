@@ -2,16 +2,17 @@
  *
  *     header    magic, version, byte order, sizes of the world, its make, size and digest of the rest
  *     clock     time, steps, and the step length they were made with
- *     warm      impulses that the next step starts from
+ *     warm      impulses that the next step starts from; those of real-time steps
  *     world     poses, velocities, forces, joint laws, controllers
  */
 #include "sim/state.h"
 
 #include "base/digest.h"
 #include "base/file.h"
+#include "sim/soft/soft.h"
 
 static const char magic[8] = "SSSTATE";
-#define VERSION 4u
+#define VERSION 5u
 #define BYTE_ORDER 0x01020304u
 
 typedef struct header {
@@ -117,6 +118,8 @@ bool ss_sim_save(const ss_sim *sim, ss_snapshot *snapshot, ss_error *err)
     ss_byte_stream_pass(&bytes, &head, sizeof head);
     ss_byte_stream_pass(&bytes, &clock, sizeof clock);
     ss_sim_exchange_warm(&warm, &bytes);
+    ss_soft_list soft = sim->soft ? sim->soft->memory : (ss_soft_list){0};
+    ss_soft_exchange(&soft, &bytes);
     ss_sim_exchange_world(sim, &bytes);
     if (bytes.failed) {
         ss_byte_stream_free(&bytes);
@@ -180,17 +183,27 @@ bool ss_sim_restore(ss_sim *sim, const ss_snapshot *snapshot, ss_error *err)
         .data = snapshot->bytes, .size = snapshot->size, .at = sizeof head, .reading = true};
     ss_byte_stream_pass(&bytes, &clock, sizeof clock);
     ss_sim_exchange_warm(&warm, &bytes);
+    ss_soft_list soft = {0};
+    ss_soft_exchange(&soft, &bytes);
     ss_byte_stream world = {0};
     ss_sim_exchange_world(sim, &world);
     bool fits = !bytes.failed && bytes.size - bytes.at == (world.failed ? 0 : world.size);
     ss_byte_stream_free(&world);
     if (!fits) {
         ss_warm_free(&warm);
+        ss_release(soft.items);
         return ss_fail(err, SS_ERROR_INPUT, "snapshot: damaged, or out of memory");
     }
     ss_sim_exchange_world(sim, &bytes);
     ss_warm_free(&sim->warm);
     sim->warm = warm;
+    if (sim->soft) {
+        ss_release(sim->soft->memory.items);
+        sim->soft->memory = soft;
+        sim->soft->waits = false;
+    } else {
+        ss_release(soft.items);
+    }
 
     /* With another step length, time is counted from here. */
     bool same = clock.h == sim->options.h;

@@ -7,6 +7,7 @@
  *     warm_start.c    last step's impulses -> start of this one
  *     solve.c         frame -> answer, island by island
  *     integrate.c     velocities -> poses, and what a failed step undoes
+ *     soft/           real-time steps, instead of frame and solve
  */
 #ifndef SS_SIM_STATE_H
 #define SS_SIM_STATE_H
@@ -153,6 +154,7 @@ struct ss_sim {
     ss_peg_state peg;
     ss_warm warm;
     ss_byte_stream backup; /* the world before the step */
+    struct ss_soft *soft;  /* real-time steps; NULL: every step is a frame that is solved */
 
     ss_call_list calls[SS_STAGE_COUNT];
     ss_controller_list controllers;
@@ -167,6 +169,8 @@ bool ss_sim_call(ss_sim *sim, ss_stage stage, ss_error *err);
 /* Body forces of the world as it is: gravity, the user's, damping and the gyroscopic torque; joints' user
  * forces are added by the frame. */
 void ss_sim_force(const ss_sim *sim, const ss_body *body, double wrench[6]);
+/* The same without the gyroscopic torque. */
+void ss_sim_plain_force(const ss_sim *sim, const ss_body *body, double wrench[6]);
 /* The same of a link of a tree: the gyroscopic torque is that before the step, and what bodies on turning
  * joints accelerate at constant rates is a force against it. */
 void ss_sim_link_force(const ss_sim *sim, const ss_body *body, const ss_link *link,
@@ -236,6 +240,8 @@ void ss_warm_free(ss_warm *warm);
 
 /* Kinematic bodies get the velocity that takes them through the substep. */
 void ss_sim_drive_kinematic(ss_sim *sim);
+/* And arrive where their motion says, or where their velocity leads. */
+void ss_sim_move_kinematic(ss_sim *sim);
 /* Speeds of the answer are finite and not absurd. */
 bool ss_sim_check_answer(const ss_sim *sim, ss_error *err);
 /* Velocities and poses after the substep; fails when something is not finite. */

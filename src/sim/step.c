@@ -1,4 +1,5 @@
 /* The order of things in one step. */
+#include "sim/soft/soft.h"
 #include "sim/state.h"
 
 #include <math.h>
@@ -48,6 +49,11 @@ static bool look_ahead(ss_sim *sim, bool again, ss_error *err)
     good = good && ss_sim_call(sim, SS_AFTER_CONTACTS, err);
     sim->editing_contacts = false;
     if (!good) return false;
+
+    if (sim->soft && sim->dynamics)
+        return ss_fail(err, SS_ERROR_USAGE,
+                       "fast: real-time steps do not go with dynamics of the user's own");
+    if (sim->soft) return ss_soft_solve(sim, err);
 
     /* Trees that touch nothing need no frame. */
     bool solved;
@@ -105,6 +111,11 @@ static bool substep(ss_sim *sim, int halvings, bool again, ss_error *err)
         sim->h = h;
         return good;
     }
+    if (sim->soft) {
+        if (!ss_soft_move(sim, err)) return false;
+        sim->time += sim->h;
+        return true;
+    }
     if (sim->frame_waits) {
         if (!ss_sim_move_trees(sim, err)) return false;
         sim->time += sim->h;
@@ -142,6 +153,7 @@ bool ss_sim_step(ss_sim *sim, ss_error *err)
     }
     if (!good) {
         exchange(sim, true);
+        if (sim->soft) ss_soft_undo(sim->soft);
         sim->time = time;
         ss_fail_in(err, "step %lld", (long long)sim->steps);
     }

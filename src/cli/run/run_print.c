@@ -179,10 +179,14 @@ static void print_text(ss_running *run)
     if (strcmp(run->sim_options.finisher, "none") != 0)
         snprintf(finished, sizeof finished, " then %s (%lld islands in %lld steps)",
                  run->sim_options.finisher, (long long)s->finished, (long long)s->finished_steps);
-    print_line(out, "solver",
-               "%s%s: %.4g iterations per step (maximum %.0f); stop rule missed in %lld of %lld steps",
-               run->sim_options.solver, finished, mean(s, s->iterations), s->iterations.most,
-               (long long)s->unfinished, (long long)s->steps);
+    if (run->sim_options.fast)
+        print_line(out, "solver", "real-time steps of %d small steps each; no stop rule",
+                   run->sim_options.small_steps);
+    else
+        print_line(out, "solver",
+                   "%s%s: %.4g iterations per step (maximum %.0f); stop rule missed in %lld of %lld steps",
+                   run->sim_options.solver, finished, mean(s, s->iterations), s->iterations.most,
+                   (long long)s->unfinished, (long long)s->steps);
     if (s->peg_steps > 0)
         print_line(
             out, "alternatives",

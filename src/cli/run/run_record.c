@@ -78,7 +78,8 @@ static bool write_result(ss_running *run, const ss_frame *frame, ss_error *err)
         .assembly = assembly, .frame = frame, .answer = ss_sim_answer(run->sim), .skip_exact = true};
     good = good && (!judged || ss_judge(&what, metrics, contacts, err));
 
-    ss_stored_result result = {.solver = (char *)(uintptr_t)run->sim_options.solver,
+    const char *solver = run->sim_options.fast ? "real-time" : run->sim_options.solver;
+    ss_stored_result result = {.solver = (char *)(uintptr_t)solver,
                                .answer = (ss_answer *)(uintptr_t)ss_sim_answer(run->sim),
                                .iterations = report.iterations,
                                .error = report.relative_energy,

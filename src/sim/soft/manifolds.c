@@ -1,0 +1,369 @@
+/* Contacts to manifolds, manifolds to batches, and the impulses of the step before to where they belong. */
+#include "sim/soft/soft.h"
+
+#include "base/memory.h"
+#include "sim/state.h"
+
+#include <math.h>
+
+/* Points of one pair belong to one manifold when their normals differ by less than this angle, squared. */
+static const double same_normal = 1e-6;
+
+/* ---- manifolds -------------------------------------------------------------------------------------- */
+
+static void *grown(void *array, int *capacity, int count, size_t size, int kept)
+{
+    if (count <= *capacity) return array;
+    int larger = count + count / 2 + 16;
+    void *room = ss_allocate((size_t)larger, size);
+    if (!room) return NULL;
+    if (kept) memcpy(room, array, (size_t)kept * size);
+    ss_release(array);
+    *capacity = larger;
+    return room;
+}
+
+static bool belongs(const ss_contact *first, const ss_contact *c)
+{
+    if (first->shape_a != c->shape_a || first->shape_b != c->shape_b || first->body_a != c->body_a ||
+        first->body_b != c->body_b)
+        return false;
+    ss_vec3 apart = ss_vec3_subtract(ss_vec3_load(first->normal), ss_vec3_load(c->normal));
+    return ss_vec3_dot(apart, apart) <= same_normal;
+}
+
+static int row_of(const ss_soft *soft, int body)
+{
+    return body == SS_WORLD ? 0 : soft->row_of[body];
+}
+
+/* Contacts that touch nothing dynamic are dropped. */
+static bool find_manifolds(ss_sim *sim, ss_error *err)
+{
+    ss_soft *soft = sim->soft;
+    ss_contact_list *list = &sim->contacts;
+    ss_soft_manifold *before = soft->manifolds;
+    int capacity = soft->manifold_capacity;
+    soft->manifolds = soft->old;
+    soft->manifold_capacity = soft->old_capacity;
+    soft->old = before;
+    soft->old_capacity = capacity;
+    soft->old_count = soft->manifold_count;
+    soft->manifold_count = 0;
+
+    ss_soft_manifold *room =
+        grown(soft->manifolds, &soft->manifold_capacity, list->count, sizeof *soft->manifolds, 0);
+    if (!room && list->count) return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for contacts");
+    soft->manifolds = room;
+    int kept = 0;
+    ss_soft_manifold *last = NULL;
+    for (int c = 0; c < list->count; c++) {
+        const ss_contact *contact = &list->items[c];
+        int a = row_of(soft, contact->body_a), b = row_of(soft, contact->body_b);
+        if (a == 0 && b == 0) continue;
+        if (kept != c) list->items[kept] = *contact;
+        contact = &list->items[kept];
+        if (last && last->count < SS_SOFT_POINTS && belongs(&list->items[last->first], contact)) {
+            last->count++;
+        } else {
+            last = &soft->manifolds[soft->manifold_count++];
+            *last = (ss_soft_manifold){.shape = {contact->shape_a, contact->shape_b},
+                                       .body = {contact->body_a, contact->body_b},
+                                       .row = {a, b},
+                                       .first = kept,
+                                       .count = 1};
+        }
+        kept++;
+    }
+    list->count = kept;
+    return true;
+}
+
+/* ---- batches ---------------------------------------------------------------------------------------- */
+
+/* Slots that a manifold takes: 1, 2 or 4. What spins against friction needs a row for that, and has two. */
+static int slots_of(const ss_sim *sim, const ss_soft_manifold *m)
+{
+    bool spins = sim->contacts.items[m->first].material.mu_torsion > 0.0;
+    return m->count > 2 ? SS_SOFT_POINTS : m->count == 2 || spins ? 2 : 1;
+}
+
+/* The same rows and slots in the same order as in the last step: then the batches are the same as well. */
+static bool is_same_graph(const ss_sim *sim)
+{
+    const ss_soft *soft = sim->soft;
+    if (soft->manifold_count != soft->old_count) return false;
+    for (int i = 0; i < soft->manifold_count; i++) {
+        const ss_soft_manifold *m = &soft->manifolds[i], *o = &soft->old[i];
+        if (m->row[0] != o->row[0] || m->row[1] != o->row[1] ||
+            slots_of(sim, m) != soft->batches[o->batch].points)
+            return false;
+    }
+    return true;
+}
+
+/* Colours: manifolds of one colour share no body that moves. The first colour that neither body has yet;
+ * the last one is for what finds none, and its manifolds have batches of their own. Batches are made colour
+ * by colour, lanes are filled in the order of the list. */
+static bool make_batches(ss_sim *sim, ss_error *err)
+{
+    ss_soft *soft = sim->soft;
+    int count = soft->manifold_count;
+    memset(soft->used, 0, (size_t)soft->row_count * sizeof *soft->used);
+    int *colour = ss_arena_take_unset(sim->memory, (size_t)count, sizeof *colour, "colours");
+    int *order = ss_arena_take_unset(sim->memory, (size_t)count, sizeof *order, "order of manifolds");
+    if (count && (!colour || !order)) return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for contacts");
+
+    enum { KINDS = 3, LAST = SS_SOFT_COLOURS - 1, CLASSES = KINDS * SS_SOFT_COLOURS };
+    int number[CLASSES + 1] = {0};
+    for (int i = 0; i < count; i++) {
+        const ss_soft_manifold *m = &soft->manifolds[i];
+        uint64_t taken = 0;
+        if (m->row[0]) taken |= soft->used[m->row[0]];
+        if (m->row[1]) taken |= soft->used[m->row[1]];
+        taken &= ~(UINT64_C(1) << LAST); // which is always free
+        int c = __builtin_ctzll(~taken);
+        for (int side = 0; side < 2; side++)
+            if (m->row[side]) soft->used[m->row[side]] |= UINT64_C(1) << c;
+        colour[i] = KINDS * c + slots_of(sim, m) / 2;
+        number[colour[i] + 1]++;
+    }
+    for (int k = 0; k < CLASSES; k++) number[k + 1] += number[k];
+    int at[CLASSES];
+    memcpy(at, number, sizeof at);
+    for (int i = 0; i < count; i++) order[at[colour[i]]++] = i;
+
+    soft->batch_count = soft->point_count = 0;
+    for (int k = 0; k < CLASSES; k++) {
+        int c = k / KINDS, slots = 1 << k % KINDS, lanes = c == LAST ? 1 : SS_SOFT_LANES;
+        if (k % KINDS == 0) soft->colour_start[c] = soft->batch_count;
+        for (int i = number[k]; i < number[k + 1]; i += lanes) {
+            void *batches = grown(soft->batches, &soft->batch_capacity, soft->batch_count + 1,
+                                  sizeof *soft->batches, soft->batch_count);
+            if (batches) soft->batches = batches;
+            void *points = grown(soft->points, &soft->point_capacity, soft->point_count + slots,
+                                 sizeof *soft->points, soft->point_count);
+            if (points) soft->points = points;
+            if (!batches || !points) return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for contacts");
+            ss_soft_batch *batch = &soft->batches[soft->batch_count];
+            memset(batch, 0, sizeof *batch);
+            batch->points = slots;
+            batch->first = soft->point_count;
+            soft->point_count += slots;
+            memset(soft->points + batch->first, 0, (size_t)slots * sizeof *soft->points);
+            for (int lane = 0; lane < lanes && i + lane < number[k + 1]; lane++) {
+                ss_soft_manifold *m = &soft->manifolds[order[i + lane]];
+                m->batch = soft->batch_count;
+                m->lane = lane;
+                batch->body[0][lane] = m->row[0];
+                batch->body[1][lane] = m->row[1];
+            }
+            soft->batch_count++;
+        }
+        soft->colour_start[c + 1] = soft->batch_count;
+    }
+    return true;
+}
+
+/* ---- filling ---------------------------------------------------------------------------------------- */
+
+/* What a manifold has no row for. */
+static bool check_material(const ss_sim *sim, const ss_contact *contact, ss_error *err)
+{
+    const ss_material_pair *of = &contact->material;
+    const char *what = of->mu_rolling > 0.0     ? "rolling friction"
+                       : of->stiffness > 0.0    ? "a stiffness"
+                       : of->adhesion > 0.0     ? "adhesion"
+                       : of->mu_static > of->mu ? "static friction of its own"
+                                                : NULL;
+    if (!what) return true;
+    int body = contact->body_b == SS_WORLD ? contact->body_a : contact->body_b;
+    return ss_fail(err, SS_ERROR_USAGE, "%s: its contact has %s, which real-time steps do not model",
+                   ss_sim_body_label(sim, body).text, what);
+}
+
+static const ss_soft_memory *find_memory(const ss_soft_list *memory, const ss_soft_manifold *m, int *next)
+{
+    /* Both lists have the order of pairs, and so they are walked together. */
+    for (int i = *next; i < memory->count; i++) {
+        const ss_soft_memory *of = &memory->items[i];
+        if (of->shape[0] == m->shape[0] && of->shape[1] == m->shape[1] && of->body[0] == m->body[0] &&
+            of->body[1] == m->body[1]) {
+            *next = i + 1;
+            return of;
+        }
+        bool passed =
+            of->shape[0] > m->shape[0] || (of->shape[0] == m->shape[0] && of->shape[1] > m->shape[1]);
+        if (passed) break;
+        *next = i + 1;
+    }
+    return NULL;
+}
+
+/* Impulses by feature. What belonged to features that are gone is shared by those that are new. */
+static void recall(const ss_soft *soft, const ss_soft_manifold *m, const ss_contact *contacts,
+                   const ss_soft_memory *old)
+{
+    ss_soft_batch *batch = &soft->batches[m->batch];
+    float *impulse[SS_SOFT_POINTS], lost = 0.0f;
+    unsigned found = 0;
+    for (int k = 0; k < m->count; k++) {
+        impulse[k] = &soft->points[batch->first + k].impulse[m->lane];
+        *impulse[k] = NAN;
+    }
+    for (int j = 0; j < old->count; j++) {
+        bool same = false;
+        for (int k = 0; k < m->count && !same; k++) {
+            int guess = k == 0 ? (j < m->count ? j : 0) : (k <= j ? k - 1 : k); // the same place first
+            same = contacts[guess].key == old->key[j];
+            if (same) *impulse[guess] = old->impulse[j];
+            found += same;
+        }
+        if (!same) lost += old->impulse[j];
+    }
+    for (int k = 0; k < m->count; k++)
+        if (isnan(*impulse[k])) *impulse[k] = lost / (float)(m->count - (int)found);
+    for (int i = 0; i < 3; i++) batch->total[i][m->lane] = old->friction[i];
+    if (batch->points > 1) batch->spin[m->lane] = old->spin; // a single point has no row for it
+}
+
+bool ss_soft_gather(ss_sim *sim, ss_error *err)
+{
+    ss_soft *soft = sim->soft;
+    if (!find_manifolds(sim, err)) return false;
+    if (is_same_graph(sim)) {
+        for (int i = 0; i < soft->manifold_count; i++) {
+            soft->manifolds[i].batch = soft->old[i].batch;
+            soft->manifolds[i].lane = soft->old[i].lane;
+        }
+    } else if (!make_batches(sim, err)) {
+        soft->manifold_count = 0;
+        return false;
+    }
+
+    int next = 0;
+    memset(soft->touched, 0, (size_t)soft->row_count * sizeof *soft->touched);
+    soft->bounces = false;
+    for (int i = 0; i < soft->manifold_count; i++) {
+        const ss_soft_manifold *m = &soft->manifolds[i];
+        const ss_contact *contacts = &sim->contacts.items[m->first];
+        ss_soft_batch *batch = &soft->batches[m->batch];
+        int lane = m->lane;
+        soft->touched[m->row[0]] = soft->touched[m->row[1]] = true;
+        const double *centre[2];
+        static const double origin[3] = {0.0, 0.0, 0.0};
+        for (int side = 0; side < 2; side++) {
+            int body = side ? contacts->body_b : contacts->body_a;
+            centre[side] = m->row[side] ? ss_world_body(sim->world, body)->position : origin;
+        }
+
+        /* Points: arms and gaps. Unused ones have no mass. */
+        for (int k = 0; k < batch->points; k++) {
+            ss_soft_point *point = &soft->points[batch->first + k];
+            const ss_contact *c = &contacts[k < m->count ? k : 0];
+            for (int side = 0; side < 2; side++)
+                for (int j = 0; j < 3; j++)
+                    point->turn[side][j][lane] = m->row[side] ? (float)(c->point[j] - centre[side][j]) : 0.0f;
+            point->gap[lane] = (float)c->gap;
+            point->mass[lane] = k < m->count ? 1.0f : 0.0f;
+            point->impulse[lane] = point->total[lane] = 0.0f;
+        }
+        const ss_material_pair *material = &contacts->material;
+        if (!check_material(sim, contacts, err)) return false;
+        for (int j = 0; j < 3; j++) {
+            batch->normal[j][lane] = (float)contacts->normal[j];
+            batch->total[j][lane] = 0.0f;
+        }
+        batch->spin[lane] = 0.0f;
+        batch->mu[lane] = (float)material->mu;
+        batch->torsion[lane] = (float)material->mu_torsion;
+        batch->restitution[lane] = (float)material->restitution;
+        soft->bounces |= material->restitution > 0.0;
+
+        /* Surfaces that move as told. */
+        const double *belt = contacts->surface_velocity;
+        bool moves = soft->told || belt[0] != 0.0 || belt[1] != 0.0 || belt[2] != 0.0;
+        for (int j = 0; j < 3; j++) batch->load[j][lane] = 0.0f;
+        for (int k = 0; k < batch->points; k++) soft->points[batch->first + k].load[lane] = 0.0f;
+        for (int k = 0; k < m->count && moves; k++) {
+            double v[3];
+            ss_sim_surface_velocity(sim, (const int[2]){contacts->body_a, contacts->body_b},
+                                    contacts[k].surface_velocity, contacts[k].point, v);
+            soft->points[batch->first + k].load[lane] =
+                (float)ss_vec3_dot(ss_vec3_load(v), ss_vec3_load(contacts->normal));
+            for (int j = 0; j < 3; j++) batch->load[j][lane] += (float)(v[j] / m->count);
+        }
+
+        const ss_soft_memory *old = sim->options.warm_start ? find_memory(&soft->memory, m, &next) : NULL;
+        if (old) recall(soft, m, contacts, old);
+    }
+    for (int k = 0; k < soft->batch_count; k++)
+        soft->kernel->fill(&soft->batches[k], soft->points, soft->frames);
+    return true;
+}
+
+/* ---- keeping ---------------------------------------------------------------------------------------- */
+
+bool ss_soft_keep(ss_sim *sim, ss_error *err)
+{
+    ss_soft *soft = sim->soft;
+    ss_soft_list *to = &soft->next;
+    void *room = grown(to->items, &to->capacity, soft->manifold_count, sizeof *to->items, 0);
+    if (!room && soft->manifold_count)
+        return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for warm starts");
+    to->items = room;
+    to->count = soft->manifold_count;
+    for (int i = 0; i < soft->manifold_count; i++) {
+        const ss_soft_manifold *m = &soft->manifolds[i];
+        const ss_soft_batch *batch = &soft->batches[m->batch];
+        const ss_contact *contacts = &sim->contacts.items[m->first];
+        ss_soft_memory *keep = &to->items[i];
+        int lane = m->lane;
+        memcpy(keep->shape, m->shape, sizeof keep->shape);
+        memcpy(keep->body, m->body, sizeof keep->body);
+        keep->count = m->count;
+        for (int k = 0; k < m->count; k++) {
+            keep->key[k] = contacts[k].key;
+            keep->impulse[k] = soft->points[batch->first + k].impulse[lane];
+        }
+        for (int j = 0; j < 3; j++)
+            keep->friction[j] = batch->friction[0][lane] * batch->tangent[0][j][lane] +
+                                batch->friction[1][lane] * batch->tangent[1][j][lane];
+        keep->spin = batch->spin[lane];
+    }
+    ss_soft_list held = soft->memory;
+    soft->memory = soft->next;
+    soft->next = held;
+    soft->kept = true;
+    return true;
+}
+
+void ss_soft_exchange(ss_soft_list *memory, ss_byte_stream *bytes)
+{
+    int count = memory->count;
+    ss_byte_stream_pass(bytes, &count, sizeof count);
+    if (bytes->reading) {
+        // the number of a damaged file: what it counts must be there
+        bool fits = !bytes->failed && count >= 0 && (size_t)count <= bytes->size - bytes->at;
+        void *room = fits ? grown(memory->items, &memory->capacity, count, sizeof *memory->items, 0) : NULL;
+        if (!fits || (!room && count)) {
+            bytes->failed = true;
+            return;
+        }
+        memory->items = room;
+        memory->count = count;
+    }
+    for (int i = 0; i < count; i++) {
+        ss_soft_memory *of = &memory->items[i];
+        ss_byte_stream_pass(bytes, of->shape, sizeof of->shape);
+        ss_byte_stream_pass(bytes, of->body, sizeof of->body);
+        ss_byte_stream_pass(bytes, &of->count, sizeof of->count);
+        if (bytes->reading && (of->count < 0 || of->count > SS_SOFT_POINTS)) bytes->failed = true;
+        for (int k = 0; k < of->count && !bytes->failed; k++) {
+            ss_byte_stream_pass(bytes, &of->key[k], sizeof of->key[k]);
+            ss_byte_stream_pass(bytes, &of->impulse[k], sizeof of->impulse[k]);
+        }
+        ss_byte_stream_pass(bytes, of->friction, sizeof of->friction);
+        ss_byte_stream_pass(bytes, &of->spin, sizeof of->spin);
+    }
+}

@@ -1,0 +1,443 @@
+/* A real-time step: the loop, from the world into rows and back, and the frame of it for those who look. */
+#include "sim/soft/soft.h"
+
+#include "linalg/quat.h"
+#include "sim/state.h"
+
+#include <math.h>
+
+/* Of the thinnest shape, in a step: no overlap is pushed out faster. */
+static const double push_share = 0.04;
+/* rad per step: bodies that turn more slowly feel no gyroscopic torque. */
+static const double slow_turn = 1e-4;
+/* Contacts are springs with so much of an oscillation in a small step, damped far beyond what is critical.
+ * With 0.22 a pyramid does not come to rest, with 0.12 a narrow wall leans and falls. */
+static const double oscillations = 0.18, damping_ratio = 5.0;
+
+/* ---- bodies to rows --------------------------------------------------------------------------------- */
+
+static bool reserve(ss_soft *soft, int bodies, ss_error *err)
+{
+    if (bodies <= soft->body_capacity) return true;
+    int room = bodies + bodies / 2;
+    size_t rows = (size_t)room + 1;
+    void *parts[] = {soft->row_of, soft->body_of, soft->rows,  soft->frames, soft->gain,
+                     soft->free,   soft->masses,  soft->start, soft->used,   soft->touched};
+    for (int i = 0; i < 10; i++) ss_release(parts[i]);
+    soft->row_of = ss_allocate(rows, sizeof *soft->row_of);
+    soft->body_of = ss_allocate(rows, sizeof *soft->body_of);
+    soft->rows = ss_allocate(rows, sizeof *soft->rows);
+    soft->frames = ss_allocate(rows, sizeof *soft->frames);
+    soft->gain = ss_allocate(rows, sizeof *soft->gain);
+    soft->free = ss_allocate(rows, sizeof *soft->free);
+    soft->masses = ss_allocate(rows, sizeof *soft->masses);
+    soft->start = ss_allocate(rows, sizeof *soft->start);
+    soft->used = ss_allocate(rows, sizeof *soft->used);
+    soft->touched = ss_allocate(rows, sizeof *soft->touched);
+    bool good = soft->touched && soft->row_of && soft->body_of && soft->rows && soft->frames && soft->gain &&
+                soft->free && soft->masses && soft->start && soft->used;
+    soft->body_capacity = good ? room : 0;
+    return good || ss_fail(err, SS_ERROR_RESOURCES, "out of memory for %d bodies", bodies);
+}
+
+/* sqrt(1/m), and L with L L' = I^-1. */
+static bool find_roots(const ss_body *body, ss_soft_mass *to)
+{
+    if (to->mass == body->mass && memcmp(to->inertia, body->inertia, sizeof to->inertia) == 0) return true;
+    ss_mat3 inverse;
+    if (!(body->mass > 0.0) || !isfinite(body->mass) ||
+        !ss_mat3_inverse(ss_mat3_load(body->inertia), &inverse))
+        return false;
+    double(*l)[3] = to->lower;
+    memset(l, 0, sizeof to->lower);
+    for (int j = 0; j < 3; j++)
+        for (int i = j; i < 3; i++) {
+            double sum = inverse.m[i][j];
+            for (int k = 0; k < j; k++) sum -= l[i][k] * l[j][k];
+            if (i == j && !(sum > 0.0)) return false;
+            l[i][j] = i == j ? sqrt(sum) : sum / l[j][j];
+        }
+    to->root = sqrt(1.0 / body->mass);
+    to->mass = body->mass;
+    memcpy(to->inertia, body->inertia, sizeof to->inertia);
+    return true;
+}
+
+/* Angular velocity of the world to scaled one, and a torque: L^-1 R' w, L' R' t. */
+static ss_vec3 scale_velocity(const ss_soft_mass *mass, ss_mat3 rotation, ss_vec3 w)
+{
+    const double(*l)[3] = mass->lower;
+    ss_vec3 b = ss_mat3_apply_transposed(rotation, w), y;
+    y.x = b.x / l[0][0];
+    y.y = (b.y - l[1][0] * y.x) / l[1][1];
+    y.z = (b.z - l[2][0] * y.x - l[2][1] * y.y) / l[2][2];
+    return y;
+}
+
+static ss_vec3 unscale_velocity(const ss_soft_mass *mass, ss_mat3 rotation, const float y[3])
+{
+    const double(*l)[3] = mass->lower;
+    double a = (double)y[0], b = (double)y[1], c = (double)y[2];
+    return ss_mat3_apply(
+        rotation, (ss_vec3){l[0][0] * a, l[1][0] * a + l[1][1] * b, l[2][0] * a + l[2][1] * b + l[2][2] * c});
+}
+
+/* Rows of the dynamic bodies, with what forces add in a small step of h. */
+static bool read_bodies(ss_sim *sim, double h, ss_error *err)
+{
+    ss_soft *soft = sim->soft;
+    int bodies = ss_world_body_count(sim->world);
+    if (!reserve(soft, bodies, err)) return false;
+    memset(&soft->rows[0], 0, sizeof soft->rows[0]);
+    memset(&soft->frames[0], 0, sizeof soft->frames[0]);
+    memset(soft->gain[0], 0, sizeof soft->gain[0]);
+    soft->row_count = 1;
+    soft->told = false;
+    for (int b = 0; b < bodies; b++) {
+        const ss_body *body = ss_world_body(sim->world, b);
+        ss_soft_start *start = &soft->start[b];
+        memcpy(start->position, body->position, sizeof start->position);
+        memcpy(start->quaternion, body->quaternion, sizeof start->quaternion);
+        memcpy(start->velocity, body->velocity, sizeof start->velocity);
+        bool moves = body->kind == SS_DYNAMIC && !body->disabled;
+        soft->told |= body->kind == SS_KINEMATIC && !body->disabled;
+        soft->row_of[b] = moves ? soft->row_count : 0;
+        if (!moves) continue;
+        ss_soft_mass *mass = &soft->masses[b];
+        if (!find_roots(body, mass))
+            return ss_fail(err, SS_ERROR_INPUT, "%s: its mass or inertia is not a usable number",
+                           ss_sim_body_label(sim, b).text);
+
+        /* Forces, and the gyroscopic torque where the body turns. */
+        ss_mat3 rotation = start->rotation = ss_quat_to_matrix(ss_quat_load(body->quaternion));
+        ss_vec3 w = ss_vec3_load(body->velocity + 3);
+        ss_sim_plain_force(sim, body, start->wrench);
+        start->torque = (ss_vec3){0.0, 0.0, 0.0};
+        start->keeps_momentum = false;
+        if (sim->h * ss_vec3_norm(w) >= slow_turn)
+            start->torque = ss_sim_gyroscopic_torque(sim, body, &start->keeps_momentum);
+        ss_vec3 torque = ss_vec3_add(ss_vec3_load(start->wrench + 3), start->torque);
+        ss_vec3_store(torque, start->wrench + 3);
+
+        int r = soft->row_count++;
+        ss_soft_row *row = &soft->rows[r];
+        ss_soft_frame *frame = &soft->frames[r];
+        const double(*l)[3] = mass->lower;
+        soft->body_of[r] = b;
+        double sum = 0.0; // 0 times what is not finite is not a number
+        ss_vec3 y = scale_velocity(mass, rotation, w);
+        for (int i = 0; i < 3; i++) { // row i of L' R' is column i of R L
+            double column[3];
+            for (int j = 0; j < 3; j++) {
+                column[j] = 0.0;
+                for (int k = i; k < 3; k++) column[j] += rotation.m[j][k] * l[k][i];
+                frame->turn[i][j] = (float)column[j];
+            }
+            frame->turn[i][3] = 0.0f;
+            soft->gain[r][i] = (float)(h * mass->root * start->wrench[i]);
+            soft->gain[r][4 + i] = (float)(h * ss_vec3_dot(ss_vec3_load(column), torque));
+            row->y[i] = (float)(body->velocity[i] / mass->root);
+            sum += 0.0 * (start->position[i] + start->wrench[i] + start->wrench[3 + i] + body->velocity[i]);
+        }
+        row->y[3] = row->y[7] = soft->gain[r][3] = soft->gain[r][7] = 0.0f;
+        row->y[4] = (float)y.x;
+        row->y[5] = (float)y.y;
+        row->y[6] = (float)y.z;
+        sum += 0.0 * (y.x + y.y + y.z);
+        memset(row->d, 0, sizeof row->d);
+        frame->root = (float)mass->root;
+        if (sum != 0.0)
+            return ss_fail(err, SS_ERROR_INPUT, "%s: its pose, velocity or force is not a usable number",
+                           ss_sim_body_label(sim, b).text);
+    }
+    return true;
+}
+
+/* ---- the loop --------------------------------------------------------------------------------------- */
+
+bool ss_soft_solve(ss_sim *sim, ss_error *err)
+{
+    ss_soft *soft = sim->soft;
+    double start = ss_clock_seconds();
+    int steps = sim->options.small_steps;
+    soft->waits = soft->kept = false;
+    double h = sim->h / steps;
+    if (!read_bodies(sim, h, err) || !ss_soft_gather(sim, err)) return false;
+    double assembled = ss_clock_seconds();
+
+    const ss_soft_kernel *kernel = soft->kernel;
+    ss_soft_batch *batches = soft->batches;
+    ss_soft_point *points = soft->points;
+    ss_soft_row *rows = soft->rows;
+    int count = soft->batch_count;
+    /* A damped spring over a small step: Catto, "Soft constraints" (2011). */
+    double turned = 6.283185307179586 * oscillations, resistance = 2.0 * damping_ratio + turned;
+    double stiff = turned * resistance;
+    double gravity = ss_vec3_norm(ss_vec3_load(ss_world_gravity(sim->world)));
+    ss_soft_pace pace = {.inverse_h = (float)(1.0 / h),
+                         .rate = (float)(turned / (h * resistance)),
+                         .mass_scale = (float)(stiff / (1.0 + stiff)),
+                         .impulse_scale = (float)(1.0 / (1.0 + stiff)),
+                         .push = (float)(push_share * sim->grain / sim->h),
+                         .slow = (float)(2.0 * sim->h * gravity)};
+    if (soft->bounces) kernel->look(batches, points, 0, count, rows);
+
+    for (int k = 0; k < steps; k++) {
+        /* Forces; and impulses of the small step before, which did y - free. */
+        for (int r = 1; r < soft->row_count; r++)
+            for (int i = 0; i < 8; i++) {
+                float y = rows[r].y[i], before = k ? y - soft->free[r][i] : 0.0f;
+                soft->free[r][i] = y + soft->gain[r][i];
+                rows[r].y[i] = soft->free[r][i] + before;
+            }
+        if (k == 0) kernel->push(batches, points, 0, count, rows);
+
+        pace.time = (float)(k * h);
+        kernel->sweep(batches, points, 0, count, rows, &pace, true);
+        for (int r = 1; r < soft->row_count; r++)
+            for (int i = 0; i < 8; i++) rows[r].d[i] += (float)h * rows[r].y[i];
+        kernel->sweep(batches, points, 0, count, rows, &pace, false);
+    }
+    if (soft->bounces) kernel->bounce(batches, points, 0, count, rows, &pace);
+
+    /* The report. */
+    ss_sim_report *report = &sim->report;
+    report->contacts = sim->contacts.count;
+    report->iterations = 2 * steps;
+    report->touching = 0;
+    for (int i = 0; i < soft->manifold_count; i++) {
+        const ss_soft_manifold *m = &soft->manifolds[i];
+        for (int k = 0; k < m->count; k++) {
+            double overlap = -sim->contacts.items[m->first + k].gap;
+            report->touching += points[batches[m->batch].first + k].total[m->lane] > 0.0f;
+            if (!(overlap > report->penetration)) continue;
+            report->penetration = overlap;
+            report->worst_contact = m->first + k;
+        }
+    }
+    report->assembly += assembled - start;
+    report->solve += ss_clock_seconds() - assembled;
+    soft->waits = true;
+    soft->frame_time = sim->time;
+    return true;
+}
+
+/* ---- rows to bodies --------------------------------------------------------------------------------- */
+
+/* Bodies that touch nothing need no floats: v + h M^-1 f. */
+static void velocity_of(const ss_sim *sim, int r, double velocity[6])
+{
+    const ss_soft *soft = sim->soft;
+    int b = soft->body_of[r];
+    const ss_soft_mass *mass = &soft->masses[b];
+    const ss_soft_start *start = &soft->start[b];
+    const float *y = soft->rows[r].y;
+    if (soft->touched[r]) {
+        for (int i = 0; i < 3; i++) velocity[i] = mass->root * (double)y[i];
+        ss_vec3_store(unscale_velocity(mass, start->rotation, y + 4), velocity + 3);
+        return;
+    }
+    for (int i = 0; i < 3; i++)
+        velocity[i] = start->velocity[i] + sim->h * (mass->root * mass->root) * start->wrench[i];
+    ss_vec3 torque = ss_mat3_apply_transposed(start->rotation, ss_vec3_load(start->wrench + 3)), w;
+    const double(*l)[3] = mass->lower;
+    double scaled[3] = {l[0][0] * torque.x + l[1][0] * torque.y + l[2][0] * torque.z,
+                        l[1][1] * torque.y + l[2][1] * torque.z, l[2][2] * torque.z};
+    w = ss_mat3_apply(start->rotation,
+                      (ss_vec3){l[0][0] * scaled[0], l[1][0] * scaled[0] + l[1][1] * scaled[1],
+                                l[2][0] * scaled[0] + l[2][1] * scaled[1] + l[2][2] * scaled[2]});
+    ss_vec3_store(ss_vec3_add_scaled(ss_vec3_load(start->velocity + 3), sim->h, w), velocity + 3);
+}
+
+/* Moves a body that is touched along its displacements. */
+static void move_body(const ss_sim *sim, int r, const double velocity[6], ss_body *body)
+{
+    const ss_soft *soft = sim->soft;
+    const ss_soft_mass *mass = &soft->masses[soft->body_of[r]];
+    const ss_soft_start *start = &soft->start[soft->body_of[r]];
+    const float *d = soft->rows[r].d;
+    for (int i = 0; i < 3; i++) body->position[i] += mass->root * (double)d[i];
+    ss_vec3 turn = unscale_velocity(mass, start->rotation, d + 4);
+    ss_quat before = ss_quat_load(body->quaternion), q = ss_quat_integrate(before, turn, 1.0);
+    ss_quat_store(q, body->quaternion);
+    memcpy(body->velocity, velocity, sizeof body->velocity);
+    if (!start->keeps_momentum) return;
+
+    /* The momentum is I w without the gyroscopic torque, which stands for the change of I: with the new I, w
+     * follows from it. */
+    ss_mat3 inertia = ss_mat3_load(body->inertia), inverse;
+    ss_vec3 w = ss_quat_rotate_back(before, ss_vec3_load(velocity + 3));
+    ss_vec3 momentum =
+        ss_vec3_add_scaled(ss_quat_rotate(before, ss_mat3_apply(inertia, w)), -sim->h, start->torque);
+    if (!ss_mat3_inverse(inertia, &inverse)) return;
+    w = ss_quat_rotate(q, ss_mat3_apply(inverse, ss_quat_rotate_back(q, momentum)));
+    ss_vec3_store(w, body->velocity + 3);
+}
+
+bool ss_soft_move(ss_sim *sim, ss_error *err)
+{
+    ss_soft *soft = sim->soft;
+    for (int r = 1; r < soft->row_count; r++) {
+        ss_body *body = ss_world_body(sim->world, soft->body_of[r]);
+        double velocity[6], sum = 0.0; // 0 times what is not finite is not a number
+        velocity_of(sim, r, velocity);
+        for (int i = 0; i < 8; i++) sum += 0.0 * (double)soft->rows[r].d[i];
+        if (sum != 0.0 || ss_sim_is_too_fast(sim, velocity))
+            return ss_fail(err, SS_ERROR_INPUT, "%s: diverged, its speed is %g m/s and %g rad/s",
+                           ss_sim_body_label(sim, soft->body_of[r]).text,
+                           ss_vec3_norm(ss_vec3_load(velocity)), ss_vec3_norm(ss_vec3_load(velocity + 3)));
+        if (soft->touched[r])
+            move_body(sim, r, velocity, body);
+        else
+            ss_sim_predict(sim, velocity, body);
+    }
+    ss_sim_move_kinematic(sim);
+    return ss_soft_keep(sim, err) && ss_sim_end_move(sim, NULL, err);
+}
+
+void ss_soft_undo(ss_soft *soft)
+{
+    soft->waits = false;
+    if (!soft->kept) return;
+    ss_soft_list held = soft->memory;
+    soft->memory = soft->next;
+    soft->next = held;
+    soft->kept = false;
+}
+
+/* ---- the frame -------------------------------------------------------------------------------------- */
+
+/* Friction and spin of a manifold as forces at its points, in proportion to their normal impulses: together
+ * they are the same force and, but for points that lie in one, the same torque about the normal. */
+static void share_friction(const ss_sim *sim, const ss_soft_manifold *m, ss_answer *answer)
+{
+    const ss_soft *soft = sim->soft;
+    const ss_soft_batch *batch = &soft->batches[m->batch];
+    const ss_contact *contacts = &sim->contacts.items[m->first];
+    ss_vec3 normal = ss_vec3_load(contacts->normal), force = {0.0, 0.0, 0.0}, middle = force, centre = force;
+    double sum = 0.0, share[SS_SOFT_POINTS];
+    for (int j = 0; j < 2; j++) {
+        ss_vec3 tangent = {(double)batch->tangent[j][0][m->lane], (double)batch->tangent[j][1][m->lane],
+                           (double)batch->tangent[j][2][m->lane]};
+        force = ss_vec3_add_scaled(force, (double)batch->total[j][m->lane], tangent);
+    }
+    for (int k = 0; k < m->count; k++) {
+        share[k] = (double)soft->points[batch->first + k].total[m->lane];
+        answer->normal_impulse[m->first + k] = share[k];
+        sum += share[k];
+    }
+    for (int k = 0; k < m->count; k++) {
+        share[k] = sum > 0.0 ? share[k] / sum : 1.0 / m->count;
+        ss_vec3 point = ss_vec3_load(contacts[k].point);
+        centre = ss_vec3_add_scaled(centre, share[k], point);
+        middle = ss_vec3_add_scaled(middle, 1.0 / m->count, point);
+    }
+
+    /* About the middle, where friction acted, the shares turn already. */
+    double inertia = 0.0, spin = (double)batch->total[2][m->lane] -
+                                 ss_vec3_dot(normal, ss_vec3_cross(ss_vec3_subtract(centre, middle), force));
+    for (int k = 0; k < m->count; k++) {
+        ss_vec3 arm = ss_vec3_cross(normal, ss_vec3_subtract(ss_vec3_load(contacts[k].point), centre));
+        inertia += share[k] * ss_vec3_dot(arm, arm);
+    }
+    for (int k = 0; k < m->count; k++) {
+        ss_vec3 arm = ss_vec3_cross(normal, ss_vec3_subtract(ss_vec3_load(contacts[k].point), centre));
+        ss_vec3 part = ss_vec3_scale(share[k], force);
+        if (inertia > 0.0) part = ss_vec3_add_scaled(part, share[k] * spin / inertia, arm);
+
+        /* Normals of the contacts differ by little: the sum is taken apart along each one's own. */
+        ss_vec3 own = ss_vec3_load(contacts[k].normal);
+        part = ss_vec3_add_scaled(part, answer->normal_impulse[m->first + k], normal);
+        double along = ss_vec3_dot(part, own);
+        answer->normal_impulse[m->first + k] = along;
+        ss_vec3_store(ss_vec3_add_scaled(part, -along, own), answer->friction_impulse[m->first + k]);
+    }
+}
+
+/* Poses and velocities of the start of the step change places with those of now. */
+static void change_places(ss_sim *sim)
+{
+    ss_soft *soft = sim->soft;
+    for (int b = 0; b < ss_world_body_count(sim->world); b++) {
+        ss_body *body = ss_world_body(sim->world, b), held = *body;
+        ss_soft_start *start = &soft->start[b];
+        memcpy(body->position, start->position, sizeof body->position);
+        memcpy(body->quaternion, start->quaternion, sizeof body->quaternion);
+        memcpy(body->velocity, start->velocity, sizeof body->velocity);
+        memcpy(start->position, held.position, sizeof start->position);
+        memcpy(start->quaternion, held.quaternion, sizeof start->quaternion);
+        memcpy(start->velocity, held.velocity, sizeof start->velocity);
+    }
+}
+
+void ss_soft_make_frame(ss_sim *sim)
+{
+    ss_soft *soft = sim->soft;
+    double time = sim->time;
+    soft->waits = false;
+    sim->answer = NULL;
+    change_places(sim);
+    sim->time = soft->frame_time;
+    bool good = ss_sim_build_frame(sim, NULL);
+    if (good) ss_sim_choose_gap_term(sim);
+    good = good && ss_assemble(sim->assembly, sim->frame, NULL, NULL);
+    ss_answer *answer =
+        good ? ss_answer_store_take(&sim->answer_store, sim->frame, ss_frame_has_moments(sim->frame), NULL)
+             : NULL;
+    change_places(sim);
+    sim->time = time;
+    if (!answer) return;
+    for (int b = 0; b < sim->frame->bodies.count; b++) {
+        int body = sim->frame_body[b];
+        memcpy(sim->frame->bodies.force[b], soft->start[body].wrench, sizeof soft->start[body].wrench);
+        velocity_of(sim, soft->row_of[body], answer->velocity[b]);
+    }
+    for (int i = 0; i < soft->manifold_count; i++) share_friction(sim, &soft->manifolds[i], answer);
+    sim->answer = answer;
+}
+
+/* ---- what does not go with it ----------------------------------------------------------------------- */
+
+bool ss_soft_check_options(const ss_sim_options *options, ss_error *err)
+{
+    ss_sim_options usual;
+    ss_options_defaults(ss_sim_option_table, &usual);
+    bool corrects = options->joints == SS_STABILISE_PROJECTION || options->joints == SS_STABILISE_IMPULSE;
+    const char *what = strcmp(options->formulation, usual.formulation) != 0 ? "a formulation"
+                       : strcmp(options->solver, usual.solver) != 0         ? "a solver"
+                       : options->with.count > 0                            ? "options of a formulation"
+                       : options->set.count > 0                             ? "options of a solver"
+                       : options->coordinates != SS_MAXIMAL                 ? "minimal coordinates"
+                       : options->peg != SS_PEG_OFF ? "polyhedral exact geometry (peg)"
+                       : options->substeps != 1     ? "substeps; set small_steps"
+                       : corrects                   ? "corrections of joint positions"
+                                                    : NULL;
+    return !what || ss_fail(err, SS_ERROR_USAGE, "fast: real-time steps do not go with %s", what);
+}
+
+/* ---- life ------------------------------------------------------------------------------------------- */
+
+ss_soft *ss_soft_create(ss_error *err)
+{
+    ss_soft *soft = ss_allocate(1, sizeof *soft);
+    if (!soft) {
+        ss_fail(err, SS_ERROR_RESOURCES, "out of memory for real-time steps");
+        return NULL;
+    }
+    soft->kernel = &ss_soft_kernel_portable;
+#ifdef __x86_64__
+    if (__builtin_cpu_supports("avx2")) soft->kernel = &ss_soft_kernel_avx2;
+#endif
+    return soft;
+}
+
+void ss_soft_destroy(ss_soft *soft)
+{
+    if (!soft) return;
+    void *parts[] = {soft->row_of,    soft->body_of, soft->rows,         soft->frames,
+                     soft->gain,      soft->free,    soft->masses,       soft->start,
+                     soft->used,      soft->touched, soft->batches,      soft->points,
+                     soft->manifolds, soft->old,     soft->memory.items, soft->next.items};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) ss_release(parts[i]);
+    ss_release(soft);
+}
