@@ -59,7 +59,7 @@ static double time_of(const ss_solver *solver, ss_problem *problem, ss_stop_rule
 
 int main(void)
 {
-    static const char *const names[] = {"nsgs", "pgs", "prox", "jacobi"};
+    static const char *const names[] = {"nsgs", "pgs", "projected-fixed-point", "jacobi"};
     ss_frame *frame = make_wall();
     const ss_formulation *cone = ss_formulation_find("cone");
     void *options = calloc(1, cone->options_size);

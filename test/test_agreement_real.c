@@ -16,7 +16,7 @@
 #include <dirent.h>
 
 static const char *const methods[] = {"lemke",          "block-pivot",   "interior-point", "minmap-newton",
-                                      "fischer-newton", "alart-curnier", "proximal",       "convex-newton",
+                                      "fischer-newton", "alart-curnier", "proximal-point", "convex-newton",
                                       "path",           "morales"};
 enum { METHODS = 10, PATH = 600 };
 

@@ -54,7 +54,7 @@ def test_stored_rules_give_what_was_measured(recorded):
     assert len(answers) == 30 and {answer["rules"] for answer in answers} == {"stored"}
     with h5py.File("drop.h5") as file:
         for i, answer in enumerate(answers):
-            stored = file[FRAME % (i + 1)]["solver_data/coloured"]
+            stored = file[FRAME % (i + 1)]["solver_data/batched-nncg"]
             for name, data in stored["metrics"].items():
                 if name != "contact_energy":
                     assert answer["metrics"][name]["value"] == pytest.approx(data[()], rel=1e-9, abs=1e-300), name
@@ -130,7 +130,7 @@ def test_the_replay_tells_what_it_assumed(recorded):
     assert "note:" not in run("view", "drop.h5", "-o", "stored.html").stderr
     forget_rules()
     told = run("view", "drop.h5", "-o", "assumed.html").stderr
-    assert "note: the file stores no rules for coloured; assuming gap_term=preventive" in told
+    assert "note: the file stores no rules for batched-nncg; assuming gap_term=preventive" in told
     assert "note:" not in run("view", "drop.h5", "-o", "given.html", "--with", "gap_term=zero").stderr
 
 
@@ -138,7 +138,7 @@ def test_the_table_fits_a_terminal(recorded):
     run("solve", "drop.h5", "-s", "interior-point", "-o", "both.h5")
     ended = run("judge", "both.h5", "--contacts")
     assert max(map(len, ended.stdout.splitlines())) <= 80
-    assert re.search(r"^coloured: 30 answers; median energy", ended.stdout, re.M)
+    assert re.search(r"^batched-nncg: 30 answers; median energy", ended.stdout, re.M)
     assert re.search(r"^interior-point: 30 answers; median energy", ended.stdout, re.M)
 
 
@@ -146,12 +146,12 @@ def test_one_solver_and_one_frame(recorded):
     run("solve", "drop.h5", "-s", "interior-point", "-o", "both.h5")
     [answer] = run_json("judge", "both.h5", "--result", "interior-point", "--frame", "20")["answers"]
     assert answer["index"] == 20 and answer["result"] == "interior-point"
-    assert "anomalous_friction" in run("judge", "both.h5", "--result", "coloured", "--frame", "20").stdout
+    assert "anomalous_friction" in run("judge", "both.h5", "--result", "batched-nncg", "--frame", "20").stdout
 
 
 def test_incomplete_answers_are_found(recorded):
     with h5py.File("drop.h5", "r+") as file:
-        del file[FRAME % 1]["solver_data/coloured/velocities"]
+        del file[FRAME % 1]["solver_data/batched-nncg/velocities"]
     ended = run("judge", "drop.h5", code=FOUND)
     assert "29 answers, 1 incomplete" in ended.stdout
     assert run_json("judge", "drop.h5", code=FOUND)["answers"][0]["complete"] is False
@@ -185,8 +185,8 @@ def test_what_is_wrong_is_named(words, code, hint, recorded):
 def test_info_shows_everything_that_is_stored(recorded):
     [result] = run_json("info", "drop.h5", "--frame", "12", "--full")["results"]
     with h5py.File("drop.h5") as file:
-        stored = file[FRAME % 13]["solver_data/coloured"]
-        assert result["solver"] == "coloured" and result["formulation"] == "cone"
+        stored = file[FRAME % 13]["solver_data/batched-nncg"]
+        assert result["solver"] == "batched-nncg" and result["formulation"] == "cone"
         assert result["with"].startswith("gap_term=stabilised gamma=0.2")
         assert np.ravel(result["velocities"]).tolist() == np.ravel(stored["velocities"]).tolist()
         assert result["normal"] == np.ravel(stored["normal"]).tolist()

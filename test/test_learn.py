@@ -34,23 +34,23 @@ def make_ledger(path, rate):
     """Twelve structures that sweeps do not solve, admm does in 20 iterations of 2 n^0.5 sweeps, interior-point slowly."""
     ledger = sqlite3.connect(path)
     ledger.executescript(SCHEMA)
-    solvers = ["coloured", "admm", "interior-point"]
+    solvers = ["batched-nncg", "admm", "interior-point"]
     for k, solver in enumerate(solvers):
         ledger.execute("INSERT INTO methods VALUES (?, ?, '', 'cone', 'natural_map<1e-8')", (k, solver))
     run = 0
     for p in range(12):
         bodies, unknowns = 10 + 10 * p, 180 * (p + 1)
         ledger.execute("INSERT INTO problems VALUES (?, ?, 0, ?, ?, 0)", (p, f"f{p}.h5", bodies, unknowns // 3))
-        cost = {"coloured": 1.0, "admm": 2.0 * unknowns**0.5, "interior-point": 3.0 * unknowns**0.9}
-        needs = {"coloured": 3000, "admm": 20, "interior-point": 25}
+        cost = {"batched-nncg": 1.0, "admm": 2.0 * unknowns**0.5, "interior-point": 3.0 * unknowns**0.9}
+        needs = {"batched-nncg": 3000, "admm": 20, "interior-point": 25}
         for k, solver in enumerate(solvers):
             seconds = needs[solver] * cost[solver] * unknowns * SWEEP
-            outcome = "max iterations" if solver == "coloured" else "converged"
+            outcome = "max iterations" if solver == "batched-nncg" else "converged"
             ledger.execute(
                 "INSERT INTO runs VALUES (?, ?, ?, ?, ?, ?, ?)",
                 (run, p, k, outcome, unknowns, needs[solver], seconds),
             )
-            if solver == "coloured":
+            if solver == "batched-nncg":
                 for i in range(1, 200):
                     ledger.execute("INSERT INTO history VALUES (?, ?, ?, NULL)", (run, i, rate**i))
             run += 1
@@ -77,7 +77,7 @@ def test_sweeps_that_get_there_are_not_left(tmp_path):
     path = tmp_path / "quick.db"
     make_ledger(path, 0.5)
     learn = load()
-    run = learn.read([str(path)])[0].runs["coloured"]
+    run = learn.read([str(path)])[0].runs["batched-nncg"]
     run.solved, run.iterations = True, 27
     assert learn.leave_at(run, 500.0, 0.03) is None
     slow = [(i, 20.0 - 0.001 * i) for i in range(1, 200)]

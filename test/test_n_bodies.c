@@ -377,7 +377,7 @@ TEST(solvers_agree_on_rows_of_many_bodies)
  * methods is left behind. */
 TEST(solvers_agree_on_many_cars)
 {
-    static const char *const names[] = {"auto", "coloured", "nsgs", "nncg", "alart-curnier", "admm"};
+    static const char *const names[] = {"auto", "batched-nncg", "nsgs", "nncg", "alart-curnier", "admm"};
     ss_frame *frame = make_cars(12, 8);
     ss_answer *answer[6];
     for (int s = 0; s < 6; s++) {

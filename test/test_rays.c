@@ -10,7 +10,7 @@
 #include "solver/core/ray.h"
 
 static const char *const newton_solvers[] = {"interior-point", "minmap-newton", "fischer-newton",
-                                             "alart-curnier", "proximal"};
+                                             "alart-curnier", "proximal-point"};
 enum { SOLVERS = 5, MOST = 12 };
 
 /* A = J J', one body of unit mass: a row of J per unknown. */

@@ -20,7 +20,7 @@ def recording(tmp_path_factory):
     with h5py.File(path, "r+") as file:
         frames = [frame for name, frame in file["simulation_000001"].items() if name.startswith("mbs_frame")]
         for frame in frames:
-            own = frame["solver_data/coloured"]
+            own = frame["solver_data/batched-nncg"]
             own["time"][...] = 1e-9  # of some other machine: nothing can be faster
             for name in ("engine", "half"):
                 frame["solver_data"].copy(own, name)
@@ -90,9 +90,9 @@ def test_the_report_shows_them_beside_the_methods_and_out_of_the_race(recording,
             assert worst is None if not values else runs["metrics"][name][worst] == max(values)
 
     text = " ".join(run("report", "both.db").stdout.split())
-    assert "answers as recorded" in text and "coloured as recorded" in text
+    assert "answers as recorded" in text and "batched-nncg as recorded" in text
     assert "which are assumed for 23 of its 23 answers" in text
-    assert "No method is reliable" not in text and "Use coloured" not in text
+    assert "No method is reliable" not in text and "Use batched-nncg" not in text
 
 
 def test_what_was_assumed_is_told_once(recording, here):
@@ -128,7 +128,7 @@ def test_shards_of_them_are_the_whole(recording, here):
 def test_rules_that_are_not_known_are_named(recording, here):
     with h5py.File(recording) as old, h5py.File("odd.h5", "w") as new:
         old.copy("simulation_000001", new)
-        new["simulation_000001/mbs_frame000003/solver_data/coloured"].attrs["with"] = "gap_term=soft"
+        new["simulation_000001/mbs_frame000003/solver_data/batched-nncg"].attrs["with"] = "gap_term=soft"
     done = run("bench", "odd.h5", "--recorded", "-s", "none", "-o", "r.db", code=3)
     assert "mbs_frame000003: cannot judge stored answer" in done.stderr and "soft" in done.stderr
     assert len(recorded_rows("r.db")) == 68

@@ -50,10 +50,23 @@ static int rows_of(const kind *of)
 }
 
 /* Solvers that know friction cones: none may drop out unnoticed. */
-static const char *const cone_solvers[] = {
-    "jacobi",           "pgs",           "psor",          "prox",     "nsgs",      "interior-point",
-    "fischer-newton",   "minmap-newton", "coloured",      "nncg",     "admm",      "apgd",
-    "barzilai-borwein", "auto",          "alart-curnier", "proximal", "heavy-ball"};
+static const char *const cone_solvers[] = {"jacobi",
+                                           "pgs",
+                                           "psor",
+                                           "projected-fixed-point",
+                                           "nsgs",
+                                           "interior-point",
+                                           "fischer-newton",
+                                           "minmap-newton",
+                                           "batched-nncg",
+                                           "nncg",
+                                           "admm",
+                                           "apgd",
+                                           "barzilai-borwein",
+                                           "auto",
+                                           "alart-curnier",
+                                           "proximal-point",
+                                           "heavy-ball"};
 enum { CONE_SOLVERS = sizeof cone_solvers / sizeof *cone_solvers };
 
 /* Those that take torsion as well: rows that follow a partner. */
@@ -325,7 +338,7 @@ static int failures_on(const kind *of, ss_law law, int contacts, uint64_t seed)
             continue;
         }
         failures += !finds(solver->name, made.problem, made.x, of->name, "bodies");
-        if (strcmp(solver->name, "coloured") == 0) continue; // it works on bodies only
+        if (strcmp(solver->name, "batched-nncg") == 0) continue; // it works on bodies only
         failures += !finds(solver->name, matrix, made.x, of->name, "matrix");
     }
     // those of one law; of many contacts qp leaves 1e-9, which is not the rule of this test
@@ -334,7 +347,8 @@ static int failures_on(const kind *of, ss_law law, int contacts, uint64_t seed)
         const ss_solver *solver = known((void *)(uintptr_t)ss_solver_find(convex_only[s]), NULL);
         if (takes(solver, of)) failures += !finds(solver->name, made.problem, made.x, of->name, "bodies");
     }
-    if (law == SS_LAW_CONE) failures += !finds("split", matrix, made.x, of->name, "matrix");
+    if (law == SS_LAW_CONE)
+        failures += !finds("normal-friction-splitting", matrix, made.x, of->name, "matrix");
     ss_problem_destroy(matrix);
     planted_free(&made);
     return failures;

@@ -269,7 +269,7 @@ TEST(frames_of_one_size_are_solved_and_judged_without_touching_the_heap)
     static const ss_request requests[] = {
         {.skip_exact = true, .solver = "nsgs"},
         {.skip_exact = true, .time_limit = 10.0, .keep = "best:energy"}, // auto, which finds this one easy
-        {.skip_exact = true, .solver = "coloured", .stop = "relative_energy<1e-6"},
+        {.skip_exact = true, .solver = "batched-nncg", .stop = "relative_energy<1e-6"},
         {.skip_exact = true, .solver = "pgs", .formulation = "box", .stop = "relative_energy<1e-6"},
         {.skip_exact = true, .solver = "nsgs", .formulation = "convex", .stop = "energy<1e-9*scene"},
     };

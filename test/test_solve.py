@@ -108,7 +108,7 @@ def test_solvers_are_listed_and_explained():
     assert [solver["name"] for solver in listed] == SOLVERS
     text = run("solvers").stdout
     for solver in listed:
-        assert set(solver) == {"name", "summary", "weakness", "reference", "laws", "traits", "formulations", "options"}
+        assert set(solver) == {"name", "aliases", "summary", "weakness", "reference", "laws", "traits", "formulations", "options"}
         assert solver["summary"] and solver["weakness"] and solver["reference"] and solver["laws"]
         assert re.search(rf"^  {solver['name']} ", text, re.M)
         full = run("solvers", solver["name"]).stdout
@@ -116,9 +116,10 @@ def test_solvers_are_listed_and_explained():
         assert all(f"\n  {option['name']}\n" in full for option in solver["options"])
         assert run_json("solvers", solver["name"])["solvers"] == [solver]
     assert "did you mean nsgs?" in run("solvers", "nsg", code=USAGE).stderr
-    for other, name in [("cone-interior", "interior-point"), ("batched-nncg", "coloured"), ("proximal-fixed-point", "prox"),
-                        ("proximal-point", "proximal"), ("normal-friction-splitting", "split")]:
+    for other, name in [("cone-interior", "interior-point"), ("coloured", "batched-nncg"), ("prox", "projected-fixed-point"),
+                        ("proximal", "proximal-point"), ("split", "normal-friction-splitting")]:
         assert run("solvers", other).stdout.startswith(f"{name} - ")  # two names, one method
+        assert other in run_json("solvers", name)["solvers"][0]["aliases"]
 
 
 def test_formulations_are_listed_and_explained():
@@ -184,7 +185,7 @@ def test_table_of_what_fits_what_is_true(slope):
 def test_decisions_are_told_when_asked_for(slope):
     frame = only(run_json("solve", slope, "--frame", "0", "--explain"))
     assert frame["notes"][0] == "12 unknowns, 4 contacts, 1 body; laws: cone"
-    assert frame["notes"][-1].startswith(f"{frame['iterations']} iterations of coloured: solved")
+    assert frame["notes"][-1].startswith(f"{frame['iterations']} iterations of batched-nncg: solved")
     assert "notes" not in only(run_json("solve", slope, "--frame", "0"))
     assert only(run_json("solve", slope, "--frame", "0", "--explain", "-s", "pgs"))["notes"] == []
     told = run("solve", slope, "--frame", "0:2", "--explain").stdout

@@ -1,6 +1,6 @@
-/* alart-curnier and proximal: their maps at solutions and off them, derivatives against differences, contacts
- * with answers by hand, towers, a table whose legs share the load in any way, both inner methods of proximal,
- * and the real problems of FCLIB. */
+/* alart-curnier and proximal-point: their maps at solutions and off them, derivatives against differences,
+ * contacts with answers by hand, towers, a table whose legs share the load in any way, both inner methods of
+ * proximal-point, and the real problems of FCLIB. */
 #include <stickslip/dataset.h>
 #include <stickslip/solver.h>
 
@@ -21,8 +21,8 @@ typedef struct method {
 
 static const method methods[] = {
     {"alart-curnier", "map", "alart-curnier"}, {"alart-curnier", "map", "jean-moreau"},
-    {"alart-curnier", "map", "de-saxce"},      {"proximal", "inner", "newton"},
-    {"proximal", "inner", "sweeps"},
+    {"alart-curnier", "map", "de-saxce"},      {"proximal-point", "inner", "newton"},
+    {"proximal-point", "inner", "sweeps"},
 };
 enum { METHODS = 5, NEWTON_METHODS = 4, MOST_OPTIONS = 64 };
 
@@ -394,7 +394,7 @@ TEST(lack_of_memory_fails_the_solve_and_leaks_nothing)
 
 /* ---- the problems of others ------------------------------------------------------------------------- */
 
-/* Iterations are factorisations; at most about twice what they took, of three maps and of proximal. */
+/* Iterations are factorisations; at most about twice what they took, of three maps and of proximal-point. */
 typedef struct real_problem {
     const char *name;
     ss_fclib_kind kind;

@@ -82,21 +82,22 @@ static known_problem tower(const char *words, int height, int feet)
 TEST(what_is_easy_is_left_to_the_sweeps)
 {
     scene_recipe scene = {.seed = 52, .towers = 3, .height = 1, .feet = 3, .push = 0.5, .mu_least = 0.2};
-    expect(formulated("boxes", "cone", towers(&scene)), SS_CONVERGED,
-           (const char *const[]){"27 unknowns, 9 contacts, 3 bodies; laws: cone", "coloured: solved", NULL});
+    expect(
+        formulated("boxes", "cone", towers(&scene)), SS_CONVERGED,
+        (const char *const[]){"27 unknowns, 9 contacts, 3 bodies; laws: cone", "batched-nncg: solved", NULL});
 }
 
 TEST(a_tall_tower_goes_to_the_splitting_method)
 {
     expect(tower("cone", 20, 4), SS_CONVERGED,
-           (const char *const[]){"20 bodies", "coloured: not worth continuing", "more needed", "-> admm",
+           (const char *const[]){"20 bodies", "batched-nncg: not worth continuing", "more needed", "-> admm",
                                  "admm: solved", NULL});
 }
 
 TEST(a_tower_without_friction_goes_to_the_pivots)
 {
     expect(tower("frictionless", 20, 4), SS_CONVERGED,
-           (const char *const[]){"laws: box", "coloured: not worth continuing", "-> block-pivot",
+           (const char *const[]){"laws: box", "batched-nncg: not worth continuing", "-> block-pivot",
                                  "block-pivot: solved", NULL});
 }
 
@@ -107,7 +108,7 @@ TEST(friction_polygons_cannot_be_swept_and_go_to_lemke)
                           .stop = {.gauge = SS_GAUGE_NATURAL_RESIDUAL, .below = 1e-9},
                           .explain = true};
     told got = solve_with("auto", of.problem, &run);
-    if (got.status != SS_CONVERGED || strstr(got.notes, "coloured") || strstr(got.notes, "nncg"))
+    if (got.status != SS_CONVERGED || strstr(got.notes, "nncg"))
         KIT_FAIL("%s\n%s", ss_status_name(got.status), got.notes);
     check_notes(&got, (const char *const[]){"iterations of lemke: solved", NULL});
     told_free(&got);
@@ -292,7 +293,7 @@ TEST(a_limit_amid_the_second_stage_leaves_the_best_of_the_first)
     told whole = solve(of.problem, 20000);
     int sweeps = 0;
     const char *line = strchr(whole.notes, '\n');
-    ENSURE(line && sscanf(line, "%d iterations of coloured", &sweeps) == 1 && sweeps < whole.iterations);
+    ENSURE(line && sscanf(line, "%d iterations of batched-nncg", &sweeps) == 1 && sweeps < whole.iterations);
     told before = solve(of.problem, sweeps), after = solve(of.problem, sweeps + 1);
     if (!(after.relative_energy <= before.relative_energy * (1.0 + 1e-9)))
         KIT_FAIL("%g after %d, %g one later", before.relative_energy, sweeps, after.relative_energy);

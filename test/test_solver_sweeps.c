@@ -1,5 +1,5 @@
-/* pgs, psor, prox and nsgs: on problems with a known answer, matrix-free against sparse, and where they must
- * give up with decency. */
+/* pgs, psor, projected-fixed-point and nsgs: on problems with a known answer, matrix-free against sparse, and
+ * where they must give up with decency. */
 #include "kit.h"
 #include "rules.h"
 
@@ -11,7 +11,7 @@
 #include "problem/bodies_form.h"
 #include "problem/laws.h"
 
-static const char *const sweepers[] = {"pgs", "psor", "prox", "nsgs"};
+static const char *const sweepers[] = {"pgs", "psor", "projected-fixed-point", "nsgs"};
 enum { SWEEPERS = 4 };
 
 /* ---- running ---------------------------------------------------------------------------------------- */
@@ -208,7 +208,7 @@ TEST(every_step_length_of_prox_finds_the_solution)
         "rho=global order=jacobi",
     };
     ss_problem *problem = known_problem(12, 3, 10, 0, SS_LAW_CONE);
-    for (int k = 0; k < 6; k++) ENSURE(converges("prox", settings[k], problem));
+    for (int k = 0; k < 6; k++) ENSURE(converges("projected-fixed-point", settings[k], problem));
     ss_problem_destroy(problem);
 }
 
@@ -223,10 +223,10 @@ TEST(only_adaptation_saves_local_steps_taken_all_at_once)
         problem->blocks[i].law = SS_LAW_FREE;
         problem->lower[i] = -INFINITY;
     }
-    ss_solve_result local = run("prox", "rho=local order=jacobi", problem, x);
+    ss_solve_result local = run("projected-fixed-point", "rho=local order=jacobi", problem, x);
     ENSURE_INT(local.status, SS_FAILED);
     for (int i = 0; i < 5; i++) ENSURE(isfinite(x[i]));
-    ENSURE(converges("prox", "rho=adaptive order=jacobi", problem));
+    ENSURE(converges("projected-fixed-point", "rho=adaptive order=jacobi", problem));
     ss_problem_destroy(problem);
 }
 
@@ -448,7 +448,8 @@ TEST(divergence_ends_with_a_finite_answer)
         for (int i = 0; i < 2; i++) problem->blocks[i].law = SS_LAW_FREE;
         problem->lower[0] = problem->lower[1] = -INFINITY;
         double x[2] = {0};
-        ss_solve_result result = run(sweepers[s], strcmp(sweepers[s], "prox") ? "" : "rho=local", problem, x);
+        ss_solve_result result =
+            run(sweepers[s], strcmp(sweepers[s], "projected-fixed-point") ? "" : "rho=local", problem, x);
         ENSURE(result.status != SS_CONVERGED);
         ENSURE(isfinite(x[0]) && isfinite(x[1]));
         ss_problem_destroy(problem);

@@ -884,10 +884,10 @@ TEST(an_answer_in_minimal_coordinates_does_not_depend_on_the_solver_or_the_form)
     const ss_result *best = known((void *)(uintptr_t)ss_session_solve(first, frame, NULL, &err), &err);
     ENSURE(frame->contacts.count > 0);
     static const char *const others[][2] = {
-        {"coordinates=minimal", "nsgs"},           {"coordinates=minimal", "coloured"},
+        {"coordinates=minimal", "nsgs"},           {"coordinates=minimal", "batched-nncg"},
         {"coordinates=minimal", "interior-point"}, {"coordinates=minimal", "alart-curnier"},
         {"coordinates=minimal", "admm"},           {"coordinates=minimal", "pgs"},
-        {"coordinates=minimal", "proximal"},       {"coordinates=minimal form=descriptor", "alart-curnier"},
+        {"coordinates=minimal", "proximal-point"}, {"coordinates=minimal form=descriptor", "alart-curnier"},
     };
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         ss_session *other = session_of(others[i][0], others[i][1]);

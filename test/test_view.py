@@ -133,11 +133,11 @@ def test_page_holds_what_the_file_holds(recording, here):
 def test_answers_and_metrics_are_those_of_the_file(recording, here):
     run("view", "logs.h5", "-o", "replay.html")
     replay, frames = page(here / "replay.html")
-    assert [(r["solver"], r["answers"]) for r in replay["results"]] == [("coloured", True)]
+    assert [(r["solver"], r["answers"]) for r in replay["results"]] == [("batched-nncg", True)]
     result = replay["results"][0]
     with h5py.File("logs.h5") as file:
         for i, frame in enumerate(frames):
-            stored = file[FRAME % (i + 1)]["solver_data/coloured"]
+            stored = file[FRAME % (i + 1)]["solver_data/batched-nncg"]
             for name, data in stored["metrics"].items():
                 if name != "contact_energy":
                     assert close(series(result, name)[i], data[()], 1e-6)
@@ -186,7 +186,7 @@ def test_joint_impulses_balance_momentum_and_errors_are_those_of_rows(here):
     with h5py.File(here / "rod.h5") as file:
         for k, frame in enumerate(frames):
             stored = file[FRAME % (k + 1)]
-            before, after = stored["bodies/velocities"][:3, 0], stored["solver_data/coloured/velocities"][:3, 0]
+            before, after = stored["bodies/velocities"][:3, 0], stored["solver_data/batched-nncg/velocities"][:3, 0]
             change = stored["bodies/masses"][()] * (after - before) - stored["timestep"][()] * stored["bodies/forces"][:3, 0]
             assert close(frame["joint_error"], [[np.linalg.norm(stored["constraints/violations"][()]), 0]], absolute=1e-12)
             sign = 1 if frame["joint_pair"][0, 1] == 0 else -1  # the impulse is on b

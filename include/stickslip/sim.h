@@ -53,7 +53,7 @@ typedef struct ss_sim_options {
     double h;                /* s */
     int substeps;            /* per step */
     const char *formulation; /* "cone" */
-    const char *solver;      /* "coloured" */
+    const char *solver;      /* "batched-nncg" */
     const char *finisher;    /* second solver, where the first one misses the stop rule; "none", "default" */
     ss_option_list with;     /* options of the formulation, "gap_term=zero" */
     ss_option_list set;      /* options of the solver */

@@ -174,8 +174,12 @@ typedef struct ss_solver {
 
 /* Those of the library first, then those that were registered (plugin.h), in that order. */
 SS_API int ss_solver_count(void);
-SS_API const ss_solver *ss_solver_at(int index); /* NULL beyond the last */
-SS_API const ss_solver *ss_solver_find(const char *name);
+SS_API const ss_solver *ss_solver_at(int index);          /* NULL beyond the last */
+SS_API const ss_solver *ss_solver_find(const char *name); /* by its name or an alias */
+/* The name of the solver that `name` is an alias of, for instance one it had before; otherwise `name`. */
+SS_API const char *ss_solver_name(const char *name);
+SS_API const char *ss_solver_alias(const char *name,
+                                   int index); /* of the solver `name`; NULL beyond the last */
 /* Why the solver does not accept the problem; NULL if it does. */
 SS_API const char *ss_solver_refusal(const ss_solver *solver, const ss_problem *problem);
 

@@ -1,5 +1,7 @@
 #include "campaign/against.h"
 
+#include <stickslip/solver.h>
+
 #include <fnmatch.h>
 #include <math.h>
 #include <stdio.h>
@@ -13,7 +15,8 @@ static bool matches(const ss_method_entry *method, const char *pattern, size_t l
     char text[1024];
     if (length >= sizeof text) return false;
     snprintf(text, sizeof text, "%.*s", (int)length, pattern);
-    return fnmatch(text, method->solver, 0) == 0 || (method->label && fnmatch(text, method->label, 0) == 0);
+    return fnmatch(text, method->solver, 0) == 0 || strcmp(ss_solver_name(text), method->solver) == 0 ||
+           (method->label && fnmatch(text, method->label, 0) == 0);
 }
 
 bool ss_method_matches(const ss_method_entry *method, const char *patterns)

@@ -2,6 +2,7 @@
 #include "campaign/campaign.h"
 
 #include <stickslip/formulation.h>
+#include <stickslip/solver.h>
 
 #include <stdio.h>
 #include <string.h>
@@ -60,8 +61,9 @@ static bool take_values(expansion *e, ss_selection *selection, int at, const ss_
     // An option of one solver or formulation by name does not concern the others.
     bool is_with = at < selection->with_count;
     ss_option_sweep *sweep = is_with ? &selection->with[at] : &selection->set[at - selection->with_count];
-    const char *name = is_with ? so_far->formulation : so_far->solver;
-    if (sweep->owner && strcmp(sweep->owner, name) != 0) return take_values(e, selection, at + 1, so_far);
+    const char *name = is_with ? so_far->formulation : so_far->solver, *owner = sweep->owner;
+    if (owner && !is_with) owner = ss_solver_name(owner);
+    if (owner && strcmp(owner, name) != 0) return take_values(e, selection, at + 1, so_far);
     sweep->used = true;
 
     for (int value = 0; value < sweep->count; value++) {
@@ -105,8 +107,8 @@ static bool take_selection(expansion *e, ss_selection *selection)
             number++;
 
         for (int k = 0; k < solvers; k++) {
-            const char *solver =
-                selection->all_solvers ? e->catalogue->entries[k].name : selection->solvers[k];
+            const char *solver = selection->all_solvers ? e->catalogue->entries[k].name
+                                                        : ss_solver_name(selection->solvers[k]);
             const ss_catalogue_entry *entry = ss_catalogue_find(e->catalogue, solver);
             if (entry && number < (int)strlen(entry->accepts) && entry->accepts[number] == '0') {
                 ss_text_appendf(e->left_out, "%s%s with %s", e->left_out->length ? ", " : "", solver,

@@ -4,6 +4,7 @@
 #include "base/digest.h"
 #include "campaign/inspect.h"
 #include "campaign/machine.h"
+#include "solver/core/names.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -153,7 +154,7 @@ static bool method_done(void *context, const ss_task *task, const ss_ending *end
 
 bool ss_execution_sets_limits(const ss_execution *e, const ss_planned_method *method)
 {
-    return e->limit_rule.solver && strcmp(method->solver, e->limit_rule.solver) == 0;
+    return e->limit_rule.solver && ss_solver_same(method->solver, e->limit_rule.solver);
 }
 
 bool ss_execution_find_methods(ss_execution *e, ss_error *err)

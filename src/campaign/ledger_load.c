@@ -2,6 +2,8 @@
 #include "campaign/ledger_internal.h"
 #include "campaign/machine.h"
 
+#include <stickslip/solver.h>
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -133,7 +135,15 @@ static bool read_method(ss_ledger *ledger, row *r, ss_results *results, ss_error
     m->plugin_file = some_text(r, 13);
     m->clock = maybe_text(r, 14);
     m->limit_by = maybe_text(r, 15);
-    return check(ledger, r, "invalid row in table methods", err);
+    if (!check(ledger, r, "invalid row in table methods", err)) return false;
+
+    // Renamed since; what was recorded keeps the name of its group in the file.
+    const char *name = ss_method_is_recorded(m) ? m->solver : ss_solver_name(m->solver);
+    if (name != m->solver) {
+        ss_release(m->solver);
+        m->solver = ss_text_copy(name);
+    }
+    return m->solver || ss_ledger_fail_memory(ledger, err);
 }
 
 static void read_gauges(row *r, int first, double gauge[SS_GAUGE_COUNT])

@@ -2,6 +2,7 @@
 #include "campaign/ledger_internal.h"
 
 #include "base/digest.h"
+#include "solver/core/names.h"
 
 #include <stdio.h>
 #include <time.h>
@@ -91,8 +92,10 @@ bool ss_ledger_method(ss_ledger *ledger, ss_method_entry *m, ss_error *err)
 {
     if (!m->key[0]) {
         ss_digest digest = ss_digest_start();
-        const char *const parts[] = {m->formulation, m->with, m->solver, m->set,
-                                     m->plugin,      m->stop, m->keep,   m->reference};
+        const char *solver = ss_solver_former_name(m->solver); // ledgers from before it was renamed continue
+        const char *reference = m->reference ? ss_solver_former_name(ss_solver_name(m->reference)) : NULL;
+        const char *const parts[] = {m->formulation, m->with, solver,  m->set,
+                                     m->plugin,      m->stop, m->keep, reference};
         for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) add_text(&digest, parts[i]);
         ss_digest_add(&digest, (uint64_t)m->iterations);
         ss_digest_add(&digest, (uint64_t)m->seed);

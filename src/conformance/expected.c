@@ -2,6 +2,7 @@
 
 #include "conformance/catalogue.h"
 #include "conformance/checks.h"
+#include "solver/core/names.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -102,7 +103,7 @@ int ss_expected_find(const ss_expected_list *list, const char *solver, const cha
         size_t length = strlen(item->problem);
         bool named = strncmp(problem, item->problem, length) == 0 &&
                      (!problem[length] || strncmp(problem + length, ", seed ", 7) == 0);
-        if (named && strcmp(item->solver, solver) == 0 && strcmp(item->check, check) == 0) return i;
+        if (named && ss_solver_same(item->solver, solver) && strcmp(item->check, check) == 0) return i;
     }
     return -1;
 }

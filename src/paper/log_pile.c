@@ -9,7 +9,7 @@ static const ss_census_method methods[] = {
     {"pgs", "cone", "pgs", "sweep=forward", "none", 200, "pgs"},
     {"morales", "box", "morales", NULL, "none", 6, "morales"},
     {"alart-curnier", "cone", "alart-curnier", NULL, "none", 4, "alart-curnier"},
-    {"block pivot + pgs split", "box", "split", NULL, "none", 2, "split"},
+    {"block pivot + pgs split", "box", "normal-friction-splitting", NULL, "none", 2, "split"},
     {"auto, to 1e-8", "cone", "auto", NULL, "relative_energy<1e-8", 100000, "ours"},
     {"pgs, twice as long", "cone", "pgs", "sweep=forward", "none", 400, NULL},
 };

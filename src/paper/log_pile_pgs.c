@@ -5,11 +5,15 @@
 #include <math.h>
 
 static const ss_census_method methods[] = {
-    {"prox, to a global error of 1e-5", "cone", "prox", NULL, "natural_map<1e-5", 20000, "prox"},
+    {"prox, to a global error of 1e-5", "cone", "projected-fixed-point", NULL, "natural_map<1e-5", 20000,
+     "prox"},
     {"auto, to a global error of 1e-12", "cone", "auto", NULL, "natural_map<1e-12", 100000, "ours"},
-    {"prox, to a global error of 1e-2", "cone", "prox", NULL, "natural_map<1e-2", 20000, NULL},
-    {"prox, to a global error of 1e-3", "cone", "prox", NULL, "natural_map<1e-3", 20000, NULL},
-    {"prox, to a global error of 1e-4", "cone", "prox", NULL, "natural_map<1e-4", 20000, NULL},
+    {"prox, to a global error of 1e-2", "cone", "projected-fixed-point", NULL, "natural_map<1e-2", 20000,
+     NULL},
+    {"prox, to a global error of 1e-3", "cone", "projected-fixed-point", NULL, "natural_map<1e-3", 20000,
+     NULL},
+    {"prox, to a global error of 1e-4", "cone", "projected-fixed-point", NULL, "natural_map<1e-4", 20000,
+     NULL},
 };
 enum { METHODS = sizeof methods / sizeof methods[0], PROX = 0, OURS = 1, LOOSE = 2 };
 

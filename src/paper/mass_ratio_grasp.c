@@ -14,7 +14,7 @@ static const ss_grasp_method methods[] = {
     {"path, friction box, to 1e-8", SS_GRASP_SOLVED("path", "box", "relative_energy<1e-8"), true, false,
      NULL},
     {"nncg, 200 iterations", SS_GRASP_STOPPED("nncg", "cone", "200"), false, false, NULL},
-    {"split, 20 iterations", SS_GRASP_STOPPED("split", "cone", "20"), false, false, NULL},
+    {"split, 20 iterations", SS_GRASP_STOPPED("normal-friction-splitting", "cone", "20"), false, false, NULL},
     {"nsgs, 1000 iterations", SS_GRASP_STOPPED("nsgs", "cone", "1000"), false, false, NULL},
     {"nsgs, 200 iterations", SS_GRASP_STOPPED("nsgs", "cone", "200"), false, true, "lost"},
     {"pgs, 1000 iterations", SS_GRASP_STOPPED("pgs", "cone", "1000"), false, false, NULL},

@@ -16,7 +16,7 @@ static const ss_grasp_method methods[] = {
     {"block-pivot, friction box, to 1e-8", SS_GRASP_SOLVED("block-pivot", "box", "relative_energy<1e-8"),
      true, false, NULL},
     {"nncg, 100 iterations", SS_GRASP_STOPPED("nncg", "cone", "100"), false, false, NULL},
-    {"split, 20 iterations", SS_GRASP_STOPPED("split", "cone", "20"), false, false, NULL},
+    {"split, 20 iterations", SS_GRASP_STOPPED("normal-friction-splitting", "cone", "20"), false, false, NULL},
     {"nsgs, 200 iterations", SS_GRASP_STOPPED("nsgs", "cone", "200"), false, false, NULL},
     {"nsgs, 50 iterations", SS_GRASP_STOPPED("nsgs", "cone", "50"), false, true, NULL},
     {"pgs, 200 iterations", SS_GRASP_STOPPED("pgs", "cone", "200"), false, true, "lost"},

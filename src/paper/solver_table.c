@@ -18,7 +18,7 @@ static const struct {
     {"PATH", "path", 20000, NULL},
     {"projected Gauss-Seidel", "pgs", 20000, "LCP, mLCP"},
     {"projected Jacobi", "jacobi", 20000, NULL},
-    {"fixed point (prox)", "prox", 20000, "LCP, NCP"},
+    {"fixed point (prox)", "projected-fixed-point", 20000, "LCP, NCP"},
     {"interior point", "interior-point", 300, NULL},
     {"Fischer-Newton", "fischer-newton", 300, NULL},
     {"minmap-Newton", "minmap-newton", 300, NULL},

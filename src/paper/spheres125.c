@@ -105,8 +105,8 @@ static bool run(ss_paper_report *report, ss_error *err)
         const char *solver;
         int formulation;
     } which[] = {{"fischer-newton", 0}, {"minmap-newton", 0},  {"alart-curnier", 0}, {"interior-point", 0},
-                 {"proximal", 0},       {"fischer-newton", 1}, {"minmap-newton", 1}, {"alart-curnier", 1},
-                 {"interior-point", 1}, {"proximal", 1},       {"convex-newton", 2}};
+                 {"proximal-point", 0}, {"fischer-newton", 1}, {"minmap-newton", 1}, {"alart-curnier", 1},
+                 {"interior-point", 1}, {"proximal-point", 1}, {"convex-newton", 2}};
     enum { METHODS = sizeof which / sizeof which[0] };
     const int steps = report->quick ? 80 : 400, every = report->quick ? 10 : 8;
     const char *parameters[] = {report->quick ? "edge=3" : "edge=5", NULL};

@@ -21,7 +21,7 @@ typedef struct drive {
     }
 
 static const drive drives[] = {
-    {"split, 30 iterations", STOPPED("split", "box", "30"), true, "split"},
+    {"split, 30 iterations", STOPPED("normal-friction-splitting", "box", "30"), true, "split"},
     {"auto, to 1e-6", {NULL}, true, "ours"},
     {"alart-curnier, 30 iterations", STOPPED("alart-curnier", "cone", "30"), false, NULL},
     {"block-pivot, friction box", STOPPED("block-pivot", "box", "100"), false, NULL},
@@ -36,7 +36,8 @@ static const drive drives[] = {
 enum { DRIVES = sizeof drives / sizeof drives[0], SPLIT = 0, OURS = 1, WEAKEST = 9 };
 
 static const ss_census_method methods[] = {
-    {"block pivot + pgs split, 30 iterations", "box", "split", NULL, "relative_energy<1e-4", 30, NULL},
+    {"block pivot + pgs split, 30 iterations", "box", "normal-friction-splitting", NULL,
+     "relative_energy<1e-4", 30, NULL},
     {"pgs, 200 iterations", "cone", "pgs", NULL, "relative_energy<1e-4", 200, "pgs"},
     {"pgs, 2000 iterations", "cone", "pgs", NULL, "relative_energy<1e-4", 2000, NULL},
     {"nsgs, 200 iterations", "cone", "nsgs", NULL, "relative_energy<1e-4", 200, NULL},

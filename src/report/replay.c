@@ -2,6 +2,7 @@
 #include "report/replay_internal.h"
 
 #include "session/method.h"
+#include "solver/core/names.h"
 
 #include <string.h>
 
@@ -53,7 +54,7 @@ static bool note_solver(ss_replay *replay, const ss_stored_result *result, ss_er
     const ss_replay_options *options = &replay->options;
     bool wanted = options->result_count == 0 && replay->solver_count < SS_REPLAY_DEFAULT_RESULTS;
     for (int i = 0; i < options->result_count; i++)
-        wanted |= strcmp(options->results[i], result->solver) == 0;
+        wanted |= ss_solver_same(options->results[i], result->solver);
     ss_replay_solver *solver = find_solver(replay, result->solver);
     if (!solver && wanted && replay->solver_count < SS_REPLAY_MOST_RESULTS) {
         char *name = ss_text_copy(result->solver);
@@ -103,8 +104,11 @@ static bool find_solvers(ss_replay *replay, int first, int last, ss_error *err)
     // In the order the caller asked for.
     const char *missing = NULL;
     for (int i = 0, next = 0; i < replay->options.result_count; i++) {
-        ss_replay_solver *found = find_solver(replay, replay->options.results[i]);
-        if (!found && !missing) missing = replay->options.results[i];
+        const char *wanted = replay->options.results[i];
+        ss_replay_solver *found = find_solver(replay, wanted);
+        for (int s = next; !found && s < replay->solver_count; s++)
+            if (ss_solver_same(replay->solvers[s].name, wanted)) found = &replay->solvers[s];
+        if (!found && !missing) missing = wanted;
         if (!found) continue;
         ss_replay_solver one = *found;
         *found = replay->solvers[next];

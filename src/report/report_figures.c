@@ -3,6 +3,8 @@
 
 #include "base/words.h"
 
+#include <stickslip/solver.h>
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -131,8 +133,8 @@ int ss_report_chosen(const ss_report_request *request, bool in_table, int *shown
     int total = request->statistics->series_count, count = 0;
     for (int m = 0; m < request->method_count; m++) {
         bool any = false;
-        for (int i = 0; i < total && !any; i++)
-            any = strstr(request->statistics->series[i].label, request->methods[m]);
+        const char *asked = ss_solver_name(request->methods[m]);
+        for (int i = 0; i < total && !any; i++) any = strstr(request->statistics->series[i].label, asked);
         if (!any) return fail_unknown(request, request->methods[m], err), -1;
     }
 
@@ -142,10 +144,11 @@ int ss_report_chosen(const ss_report_request *request, bool in_table, int *shown
         bool wanted = request->method_count == 0;
         for (int m = 0; m < request->method_count && !wanted; m++) {
             // a label that one series has as a whole means this one, not all that contain it
+            const char *asked = ss_solver_name(request->methods[m]);
             bool exact = false;
             for (int k = 0; k < total && !exact; k++)
-                exact = strcmp(request->statistics->series[k].label, request->methods[m]) == 0;
-            wanted = exact ? strcmp(own, request->methods[m]) == 0 : strstr(own, request->methods[m]) != NULL;
+                exact = strcmp(request->statistics->series[k].label, asked) == 0;
+            wanted = exact ? strcmp(own, asked) == 0 : strstr(own, asked) != NULL;
         }
         if (wanted) shown[count++] = i;
     }

@@ -1,5 +1,7 @@
 #include "session/prover.h"
 
+#include "solver/core/names.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -197,7 +199,7 @@ static const ss_proof *prove(ss_prover *prover, const claim *what, ss_error *err
     ss_certificate *own = prover->certificate;
     for (int m = 1; !prover->options.alone && m < METHODS && !own->second[0]; m++) {
         const ss_solver *other = ss_session_solver(prover->session[m]);
-        if (m == best || strcmp(other->name, solver) == 0) continue;
+        if (m == best || ss_solver_same(other->name, solver)) continue;
         const ss_result *result = solve(prover, m, what, err);
         if (!result) return NULL;
         if (result->refusal || !(result->run.gauge[SS_GAUGE_RELATIVE_ENERGY] < 1e-6)) continue;

@@ -1,8 +1,10 @@
 #include "sim/state.h"
 
+#include "solver/core/names.h"
+
 #include <string.h>
 
-#define DEFAULT_SOLVER "coloured"
+#define DEFAULT_SOLVER "batched-nncg"
 #define DEFAULT_FINISHER "interior-point"
 
 const ss_option ss_sim_option_table[] = {
@@ -204,5 +206,5 @@ const char *ss_sim_choose_finisher(const ss_sim_options *options)
 {
     if (options->fast) return "none";
     if (!options->finisher || strcmp(options->finisher, "default") != 0) return options->finisher;
-    return strcmp(options->solver, DEFAULT_SOLVER) == 0 ? DEFAULT_FINISHER : "none";
+    return ss_solver_same(options->solver, DEFAULT_SOLVER) ? DEFAULT_FINISHER : "none";
 }

@@ -171,6 +171,8 @@ static bool prepare(ss_sim *sim, ss_error *err)
 {
     ss_sim_options *options = &sim->options;
     options->finisher = ss_sim_choose_finisher(options);
+    if (options->solver) options->solver = ss_solver_name(options->solver);
+    if (options->finisher) options->finisher = ss_solver_name(options->finisher);
     // bodies on trees do not move by their own velocities, which corrections of positions count on
     bool corrects = options->joints == SS_STABILISE_PROJECTION || options->joints == SS_STABILISE_IMPULSE;
     if (options->coordinates == SS_MINIMAL && corrects) options->joints = SS_STABILISE_BAUMGARTE;

@@ -15,12 +15,13 @@
  * The workhorse: robust and cheap per sweep, but linear, and slow where impulses travel far (tall stacks,
  * chains of joints in separate blocks).
  *
- * `nncg`, nonsmooth nonlinear conjugate gradients, takes the change of a sweep for the gradient, and
- * conjugate directions carry it further (linalg/conjugate.h). That costs three sums of vectors per iteration
- * and needs a fraction of the iterations on packings of spheres and on columns; where contacts start and stop
- * sliding directions are thrown away so often that little is left but the sweeps. `coloured` is the same
- * method on batches. Iterates are shown after the sweep, when they obey the laws, not after the
- * extrapolation.
+ * With `accelerate` the change of a sweep is taken for the gradient, and conjugate directions carry it
+ * further (linalg/conjugate.h): nonsmooth nonlinear conjugate gradients, `nncg`, which is nsgs with
+ * accelerate=true and sweep=forward as defaults. That costs three sums of vectors per iteration and needs a
+ * fraction of the iterations on packings of spheres and on columns; where contacts start and stop sliding
+ * directions are thrown away so often that little is left but the sweeps. Iterates are shown after the sweep,
+ * when they obey the laws, not after the extrapolation. `batched-nncg` has only the batches, of any number of
+ * contacts, and their settings.
  *
  * References: Moreau, Jean, Numerical treatment of contact and friction (1996); Jourdan, Alart, Jean (1998);
  * Silcowitz-Hansen, Niebe, Erleben, A nonsmooth nonlinear conjugate gradient method for interactive contact
@@ -38,32 +39,24 @@
 #include "linalg/conjugate.h"
 
 typedef struct nsgs_options {
+    bool accelerate;
     int sweep;
     double local_tolerance;
 } nsgs_options;
 
+#define ACCELERATE_OPTION(value) \
+    SS_ROW_BOOL(nsgs_options, accelerate, value, "conjugate directions around the sweeps, as in nncg")
+#define TOLERANCE_OPTION                                                                                   \
+    SS_ROW_REAL(nsgs_options, local_tolerance, "1e-14", 1e-16, 0.1,                                        \
+                "relative accuracy of the slip of one contact; ignored by batched sweeps, which continue " \
+                "from the last visit")
+
 static const ss_option nsgs_table[] = {
-    SS_BATCHED_ORDER_OPTION(nsgs_options, sweep),
-    SS_ROW_REAL(nsgs_options, local_tolerance, "1e-14", 1e-16, 0.1,
-                "relative accuracy of the slip of one contact; ignored by batched sweeps, which continue "
-                "from the last visit"),
-    {0},
-};
-
-typedef struct nncg_options {
-    int sweep;
-    bool accelerate;
-    double local_tolerance;
-} nncg_options;
-
-static const ss_option nncg_table[] = {
-    SS_ROW_BOOL(nncg_options, accelerate, "true", "use conjugate directions; without them it is nsgs"),
-    SS_ROW_CHOICE(nncg_options, sweep, "forward", "forward|backward|symmetric",
-                  "order in which contacts and rows are visited; symmetric visits each twice per iteration"),
-    SS_ROW_REAL(nncg_options, local_tolerance, "1e-14", 1e-16, 0.1,
-                "relative accuracy of the slip of one contact"),
-    {0},
-};
+    SS_BATCHED_ORDER_OPTION(nsgs_options, sweep, "auto"), TOLERANCE_OPTION, ACCELERATE_OPTION("false"), {0}};
+static const ss_option nncg_table[] = {ACCELERATE_OPTION("true"),
+                                       SS_BATCHED_ORDER_OPTION(nsgs_options, sweep, "forward"),
+                                       TOLERANCE_OPTION,
+                                       {0}};
 
 /* ---- free blocks ------------------------------------------------------------------------------------ */
 
@@ -178,35 +171,7 @@ static ss_sweep *exact_sweep(const ss_problem *problem, double local_tolerance, 
     return good ? sweep : NULL;
 }
 
-static void free_blocks(const sparse_block *blocks)
-{
-    for (; blocks; blocks = blocks->next) ss_lu_destroy(blocks->lu);
-}
-
-static ss_status solve(const ss_problem *problem, const void *options, ss_run *run, double *x)
-{
-    const nsgs_options *set = options;
-    ss_sweep_order order = (ss_sweep_order)set->sweep;
-    sparse_block *blocks = NULL;
-    ss_status status = SS_FAILED;
-
-    // Many contacts on bodies: the same sweep, four contacts at a time.
-    if (ss_sweep_batched(problem, order, SS_BATCH_EXACT, 0.0, run, x, &status)) return status;
-
-    // One by one. A pass visits every cell: its load, its exact solution, what that moves.
-    ss_sweep *sweep = exact_sweep(problem, set->local_tolerance, run, &blocks);
-    if (sweep) {
-        double change;
-        ss_sweep_start(sweep, order, x);
-        do change = ss_sweep_pass(sweep, sweep->order, x);
-        while (ss_sweep_goes_on(sweep, change, run, x));
-        status = sweep->status;
-    }
-    free_blocks(blocks);
-    return status;
-}
-
-/* ---- with conjugate directions ---------------------------------------------------------------------- */
+/* ---- acceleration -------------------------------------------------------------------------------------- */
 
 /* How far the sweep went along the direction: impulses, by the diagonal of A, so that all are energies. */
 static double overlap(const ss_conjugate *cg)
@@ -231,12 +196,10 @@ static bool is_lost(const ss_problem *problem, const double *x)
     return size > enormous * enormous * load;
 }
 
-static ss_status iterate(ss_sweep *sweep, ss_sweep_order order, bool accelerate, ss_run *run, double *x)
+/* Impulses and the velocities they make are extrapolated alike. */
+static ss_conjugate conjugate_of(ss_sweep *sweep, double *x)
 {
-    enum { LOOK = 16 };
     const ss_problem *problem = sweep->A.problem;
-
-    // Impulses and the velocities they make are extrapolated alike.
     ss_conjugate cg = {.part = {{.size = (size_t)problem->size, .at = x}},
                        .overlap = overlap,
                        .context = problem->diagonal,
@@ -245,29 +208,46 @@ static ss_status iterate(ss_sweep *sweep, ss_sweep_order order, bool accelerate,
         cg.part[1] = (ss_conjugate_part){.size = 6 * (size_t)problem->bodies->bodies,
                                          .at = (double *)sweep->A.velocity};
     ss_operator_refresh(&sweep->A, x);
-    if (accelerate && !ss_conjugate_start(&cg, run->arena)) return SS_FAILED;
-
-    ss_sweep_start(sweep, order, x);
-    for (int iteration = 1;; iteration++) {
-        double change = ss_sweep_pass(sweep, order, x);
-        if (iteration % LOOK == 0 && is_lost(problem, x)) {
-            if (ss_run_ray(run, x)) return SS_RAY;
-            memcpy(x, sweep->last_good, (size_t)problem->size * sizeof *x);
-            return SS_FAILED;
-        }
-        if (!ss_sweep_goes_on(sweep, change, run, x)) return sweep->status;
-        if (accelerate) ss_conjugate_next(&cg, change);
-    }
+    return cg;
 }
 
-static ss_status solve_nncg(const ss_problem *problem, const void *options, ss_run *run, double *x)
+/* ---- the method --------------------------------------------------------------------------------------- */
+
+static ss_status solve(const ss_problem *problem, const void *options, ss_run *run, double *x)
 {
-    static const ss_sweep_order orders[] = {SS_SWEEP_FORWARD, SS_SWEEP_BACKWARD, SS_SWEEP_SYMMETRIC};
-    const nncg_options *set = options;
+    enum { LOOK = 16 };
+    const nsgs_options *set = options;
+    ss_sweep_order order = (ss_sweep_order)set->sweep;
     sparse_block *blocks = NULL;
+    ss_conjugate cg;
+    ss_status status = SS_FAILED;
+
+    // Many contacts on bodies: the same sweep, four contacts at a time.
+    if (ss_sweep_batched(problem, order, SS_BATCH_EXACT, 0.0, set->accelerate, run, x, &status))
+        return status;
+
+    // One by one. A pass visits every cell: its load, its exact solution, what that moves; then, with
+    // acceleration, on along the conjugate direction.
     ss_sweep *sweep = exact_sweep(problem, set->local_tolerance, run, &blocks);
-    ss_status status = sweep ? iterate(sweep, orders[set->sweep], set->accelerate, run, x) : SS_FAILED;
-    free_blocks(blocks);
+    bool good = sweep != NULL;
+    if (good) ss_sweep_start(sweep, order, x);
+    if (good && set->accelerate) {
+        cg = conjugate_of(sweep, x);
+        good = ss_conjugate_start(&cg, run->arena);
+    }
+    status = SS_FAILED;
+    for (int iteration = 1; good; iteration++) {
+        double change = ss_sweep_pass(sweep, sweep->order, x);
+        if (set->accelerate && iteration % LOOK == 0 && is_lost(problem, x)) {
+            status = ss_run_ray(run, x) ? SS_RAY : SS_FAILED;
+            if (status == SS_FAILED) memcpy(x, sweep->last_good, (size_t)problem->size * sizeof *x);
+            break;
+        }
+        good = ss_sweep_goes_on(sweep, change, run, x);
+        if (!good) status = sweep->status;
+        if (good && set->accelerate) ss_conjugate_next(&cg, change);
+    }
+    for (; blocks; blocks = blocks->next) ss_lu_destroy(blocks->lu);
     return status;
 }
 
@@ -293,6 +273,6 @@ const ss_solver ss_solver_nncg = {
     .laws = SS_LAW_FREE | SS_LAW_BOX | SS_LAW_COUPLED | SS_LAW_CONE | SS_LAW_CONVEX,
     .traits = SS_MATRIX_FREE | SS_MANY_BODIES | SS_NEEDS_DIAGONAL | SS_WARM_STARTS | SS_SPINNING_CONES,
     .options = nncg_table,
-    .options_size = sizeof(nncg_options),
-    .solve = solve_nncg,
+    .options_size = sizeof(nsgs_options),
+    .solve = solve,
 };

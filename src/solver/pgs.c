@@ -44,8 +44,10 @@ typedef struct pgs_options {
     SS_ROW_REAL(pgs_options, omega, value, 0.01, 1.99, \
                 "relaxation factor: 1 = Gauss-Seidel; must be below 2 to converge")
 
-static const ss_option pgs_table[] = {OMEGA_OPTION("1"), SS_BATCHED_ORDER_OPTION(pgs_options, sweep), {0}};
-static const ss_option psor_table[] = {OMEGA_OPTION("1.3"), SS_BATCHED_ORDER_OPTION(pgs_options, sweep), {0}};
+static const ss_option pgs_table[] = {
+    OMEGA_OPTION("1"), SS_BATCHED_ORDER_OPTION(pgs_options, sweep, "auto"), {0}};
+static const ss_option psor_table[] = {
+    OMEGA_OPTION("1.3"), SS_BATCHED_ORDER_OPTION(pgs_options, sweep, "auto"), {0}};
 
 /* Also the sweep of `morales`. a_ii > 0 in every row: other problems are not applicable to solvers with the
  * trait SS_NEEDS_DIAGONAL (core/registry.c). Only tangents and rolling rows without friction may have
@@ -88,7 +90,7 @@ static ss_status solve(const ss_problem *problem, const void *options, ss_run *r
     // auto and batched, problems without bodies, with fewer than 16 contacts, more other cells than contacts,
     // too few contacts without a common body, or cones other than Coulomb's of three rows. Under auto it also
     // returns after 500 sweeps without progress, and the other orders continue from its x.
-    if (ss_sweep_batched(problem, order, SS_BATCH_PROJECTED, omega, run, x, &status)) return status;
+    if (ss_sweep_batched(problem, order, SS_BATCH_PROJECTED, omega, false, run, x, &status)) return status;
 
     // One by one. A pass visits every cell: its load w, the step x <- P(x - omega w / a), what that moves.
     // `change` is the sum of a_ii dx_i^2 over the pass.

@@ -4,7 +4,7 @@
  *
  * A step linearises Phi and solves one linear system. One Newton step for every proximal centre r_k; alpha
  * falls while steps are good and grows when they are not (newton/newton.h). It starts from a few Gauss-Seidel
- * sweeps. One method under three names, by the map (newton/maps.h):
+ * sweeps. One method under three names, which differ in the default of the option `map` (newton/maps.h):
  *
  *   minmap-newton   the natural (min) map, r - p(r - rho u) with rho = 1 / (1 + alpha). p is the projection
  *                   on boxes, on cones for the convex law, Alart's and Curnier's map for Coulomb's law. For
@@ -38,40 +38,43 @@
 #include "solver/newton/newton.h"
 
 typedef struct newton_options {
-    int sweeps;
-    double regularization;
-    int map; // alart-curnier only, and so is
-    double rho;
+    int map, sweeps;
+    double regularization, rho;
 } newton_options;
 
-#define START_OPTIONS                                                                                \
-    SS_ROW_INT(newton_options, sweeps, "30", 0, 1e6,                                                 \
-               "projected Gauss-Seidel sweeps before the first Newton step; at most 4 for up to 48 " \
-               "unknowns"),                                                                          \
-        SS_ROW_REAL(newton_options, regularization, "0.01", 0, 10,                                   \
-                    "proximal term of the first step, relative to the diagonal of the matrix")
+enum { NATURAL, FISCHER, ALART }; // maps; from ALART on in the order of ss_alart_variant
 
-static const ss_option plain_table[] = {START_OPTIONS, {0}};
-static const ss_option alart_table[] = {
-    START_OPTIONS,
-    // in the order of ss_alart_variant
-    SS_ROW_CHOICE(newton_options, map, "alart-curnier", "alart-curnier|jean-moreau|de-saxce",
-                  "function whose root is sought: friction discs scaled by the predicted normal impulse, by "
-                  "the current one, or projection onto the whole cone"),
-    SS_ROW_REAL(newton_options, rho, "5", 1e-3, 1e3,
-                "augmentation parameter, relative to the effective mass of a contact: larger for resting "
-                "piles, smaller for moving bodies"),
-    {0},
-};
+#define NEWTON_OPTIONS(map_of_name)                                                                         \
+    SS_ROW_INT(newton_options, sweeps, "30", 0, 1e6,                                                        \
+               "projected Gauss-Seidel sweeps before the first Newton step; at most 4 for up to 48 "        \
+               "unknowns"),                                                                                 \
+        SS_ROW_REAL(newton_options, regularization, "0.01", 0, 10,                                          \
+                    "proximal term of the first step, relative to the diagonal of the matrix"),             \
+        SS_ROW_CHOICE(newton_options, map, map_of_name,                                                     \
+                      "natural|fischer-burmeister|alart-curnier|jean-moreau|de-saxce",                      \
+                      "function whose root is sought: the natural map; that of Fischer and Burmeister; "    \
+                      "with friction discs scaled by the predicted normal impulse, or by the current one; " \
+                      "or with projection onto the whole cone"),                                            \
+        SS_ROW_REAL(newton_options, rho, "5", 1e-3, 1e3,                                                    \
+                    "augmentation parameter of the last three maps, relative to the effective mass of a "   \
+                    "contact: larger for resting piles, smaller for moving bodies")
 
-static ss_status solve(const ss_problem *problem, ss_newton_map map, const newton_options *set, ss_run *run,
-                       double *x)
+static const ss_option minmap_table[] = {NEWTON_OPTIONS("natural"), {0}};
+static const ss_option fischer_table[] = {NEWTON_OPTIONS("fischer-burmeister"), {0}};
+static const ss_option alart_table[] = {NEWTON_OPTIONS("alart-curnier"), {0}};
+
+static ss_status solve(const ss_problem *problem, const void *options, ss_run *run, double *x)
 {
+    const newton_options *set = options;
+    ss_newton_map map = set->map == NATURAL   ? SS_NATURAL_MAP
+                        : set->map == FISCHER ? SS_FISCHER_MAP
+                                              : SS_ALART_MAP;
     size_t n = (size_t)problem->size;
     ss_newton newton;
     bool good = ss_newton_begin(problem, run, map, x, &newton);
     if (good && map == SS_ALART_MAP)
-        good = ss_alart_create(newton.space, (ss_alart_variant)set->map, set->rho, run->arena, &newton.alart);
+        good = ss_alart_create(newton.space, (ss_alart_variant)(set->map - ALART), set->rho, run->arena,
+                               &newton.alart);
     double *r = ss_arena_take(run->arena, n, sizeof *r, "r"),
            *u = ss_arena_take(run->arena, n, sizeof *u, "u");
     if (!good || !r || !u) {
@@ -89,21 +92,6 @@ static ss_status solve(const ss_problem *problem, ss_newton_map map, const newto
     return ss_newton_end(&newton);
 }
 
-static ss_status solve_natural(const ss_problem *problem, const void *options, ss_run *run, double *x)
-{
-    return solve(problem, SS_NATURAL_MAP, options, run, x);
-}
-
-static ss_status solve_fischer(const ss_problem *problem, const void *options, ss_run *run, double *x)
-{
-    return solve(problem, SS_FISCHER_MAP, options, run, x);
-}
-
-static ss_status solve_alart(const ss_problem *problem, const void *options, ss_run *run, double *x)
-{
-    return solve(problem, SS_ALART_MAP, options, run, x);
-}
-
 const ss_solver ss_solver_minmap_newton = {
     .abi = SS_ABI,
     .name = "minmap-newton",
@@ -112,9 +100,9 @@ const ss_solver ss_solver_minmap_newton = {
     .weakness = "slow on stacks with redundant contacts; may diverge",
     .laws = SS_LAW_FREE | SS_LAW_BOX | SS_LAW_COUPLED | SS_LAW_CONE | SS_LAW_CONVEX,
     .traits = SS_MATRIX_FREE | SS_WARM_STARTS | SS_SPINNING_CONES,
-    .options = plain_table,
+    .options = minmap_table,
     .options_size = sizeof(newton_options),
-    .solve = solve_natural,
+    .solve = solve,
 };
 
 const ss_solver ss_solver_fischer_newton = {
@@ -125,9 +113,9 @@ const ss_solver ss_solver_fischer_newton = {
     .weakness = "slow on stacks with redundant contacts; may stop in a local minimum",
     .laws = SS_LAW_FREE | SS_LAW_BOX | SS_LAW_COUPLED | SS_LAW_CONE | SS_LAW_CONVEX,
     .traits = SS_MATRIX_FREE | SS_WARM_STARTS | SS_SPINNING_CONES,
-    .options = plain_table,
+    .options = fischer_table,
     .options_size = sizeof(newton_options),
-    .solve = solve_fischer,
+    .solve = solve,
 };
 
 const ss_solver ss_solver_alart_curnier = {
@@ -140,5 +128,5 @@ const ss_solver ss_solver_alart_curnier = {
     .traits = SS_MATRIX_FREE | SS_WARM_STARTS | SS_SPINNING_CONES,
     .options = alart_table,
     .options_size = sizeof(newton_options),
-    .solve = solve_alart,
+    .solve = solve,
 };

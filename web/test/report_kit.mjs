@@ -24,7 +24,7 @@ export function campaign() {
     wall,
     slope,
     "-s",
-    "nsgs,pgs,psor,prox,lemke",
+    "nsgs,pgs,psor,projected-fixed-point,lemke",
     "-f",
     "cone,box,stewart-trinkle",
     "--iterations",

@@ -316,7 +316,7 @@ test("answers that were stored in the files stand beside the methods, and judge 
   const told = JSON.parse(stickslip("report", ledger, "-o", where, "--json"));
   const { page, problems } = await opened(where);
   const [recorded] = told.recorded;
-  assert.deepEqual(await page.locator("#recorded tbody [data-column=label]").allInnerTexts(), ["coloured as recorded"]);
+  assert.deepEqual(await page.locator("#recorded tbody [data-column=label]").allInnerTexts(), ["batched-nncg as recorded"]);
   assert.equal(
     (await page.locator("#recorded tbody [data-column=within]").innerText()).trim(),
     `${recorded.within[told.mainTolerance]}/${recorded.tried}`,
@@ -331,7 +331,7 @@ test("answers that were stored in the files stand beside the methods, and judge 
   const code = page.locator("dialog[open] li [data-command=repeat] code").first();
   const run = Number(await page.locator("dialog[open] li").first().getAttribute("data-run"));
   const command = await code.innerText();
-  assert.ok(command.startsWith("stickslip judge ") && command.includes("--result coloured"));
+  assert.ok(command.startsWith("stickslip judge ") && command.includes("--result batched-nncg"));
   const printed = execFileSync("sh", ["-c", command.replace(/^stickslip/, '"$PROGRAM"')], {
     encoding: "utf8",
     env: { ...process.env, PROGRAM: resolve(program) },

@@ -67,7 +67,7 @@ async function serve(t, answer) {
 }
 
 test("a page of the program", async (t) => {
-  const { page, problems, requests } = await opened(`${wallPage}#solver=coloured`);
+  const { page, problems, requests } = await opened(`${wallPage}#solver=batched-nncg`);
   await ready(page);
 
   await t.test("names are text", async () => {

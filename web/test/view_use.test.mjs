@@ -53,7 +53,7 @@ test("the address", async (t) => {
     await page.locator(".controls select").first().selectOption("energy");
     await page.locator("label.solver select").nth(1).selectOption("-1");
     await hashHas(page, "colour=energy");
-    await page.waitForFunction(() => /solver=coloured(&(?!solver)|$)/.test(location.hash));
+    await page.waitForFunction(() => /solver=batched-nncg(&(?!solver)|$)/.test(location.hash));
     const state = () => page.evaluate(() => [window.stickslip.frame, window.stickslip.solvers, window.stickslip.selection,
       [...document.querySelectorAll(".controls input[type=checkbox]")].map((box) => [box.name, box.checked]),
       [...document.querySelectorAll(".controls select, .solver select")].map((select) => select.value)]);
@@ -224,7 +224,7 @@ test("colours: strong is bad, for contacts and bodies, in both themes", async ()
 });
 
 test("forces", async () => {
-  const { page, problems } = await opened(`${wallPage}#frame=3&solver=coloured&hide=contacts,shadows&body=8&camera=-0.5,0.3,3,0,0,0.3`);
+  const { page, problems } = await opened(`${wallPage}#frame=3&solver=batched-nncg&hide=contacts,shadows&body=8&camera=-0.5,0.3,3,0,0,0.3`);
   await ready(page);
   const rule = page.locator(".scale .rule"), width = async () => (await rule.boundingBox()).width;
   assert.match(await page.locator(".scale").innerText(), /^\d[\d.e\u2212-]* N s$/);
@@ -248,7 +248,7 @@ test("forces", async () => {
 });
 
 test("bodies of one colour are told apart by their edges", async () => {
-  const { page } = await opened(`${wallPage}#frame=3&solver=coloured&hide=contacts,forces,shadows,ground&bodies=mass`);
+  const { page } = await opened(`${wallPage}#frame=3&solver=batched-nncg&hide=contacts,forces,shadows,ground&bodies=mass`);
   await ready(page);
   await page.keyboard.press("3");
   await still(page);

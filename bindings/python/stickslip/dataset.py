@@ -121,6 +121,17 @@ class StoredResult(NamedTuple):
         return f"<StoredResult of {self.solver}{made}{steps}: {self.answer if self.answer is not None else 'no answer'}>"
 
 
+class Results(Dict[str, StoredResult]):
+    """Results by the name of their solver; those of a solver that was renamed are found under both names."""
+
+    def __missing__(self, solver: str) -> StoredResult:
+        meant = lib.ss_solver_name(encoded(solver))
+        for name, result in self.items():
+            if lib.ss_solver_name(encoded(name)) == meant:
+                return result
+        raise KeyError(solver)
+
+
 class BpmdFile(Sequence[Frame]):
     """An open BPMD file: a sequence of frames, and of `simulations`. Usable in `with`; closed when dropped."""
 
@@ -198,9 +209,9 @@ class BpmdFile(Sequence[Frame]):
             raise error_of(err, "ss_bpmd_dialect")
         return DIALECTS[found]
 
-    def _results_of(self, frame: Frame) -> Dict[str, StoredResult]:
+    def _results_of(self, frame: Frame) -> Results:
         index = lib.ss_bpmd_find_frame(self._pointer, encoded(frame.place))
-        found = {}
+        found = Results()
         for number in range(lib.ss_bpmd_result_count(self._pointer, index)):
             raw = _abi.ss_stored_result()
             with self._one_at_a_time:

@@ -52,9 +52,16 @@ class SolverInfo(NamedTuple):
         return described(self)
 
 
-def solvers() -> Listing[SolverInfo]:
+class SolverListing(Listing[SolverInfo]):
+    """Solvers, by number, name or alias: solvers()["coloured"] is batched-nncg, which was called so before."""
+
+    def __getitem__(self, key):  # type: ignore[no-untyped-def]
+        return super().__getitem__(text(lib.ss_solver_name(encoded(key))) if isinstance(key, str) else key)
+
+
+def solvers() -> SolverListing:
     """Every solver there is, those of your own last; solvers()["nsgs"] is one of them."""
-    return Listing([SolverInfo(text(item.name) or "", text(item.summary) or "", text(item.reference) or "", text(item.weakness) or "",
+    return SolverListing([SolverInfo(text(item.name) or "", text(item.summary) or "", text(item.reference) or "", text(item.weakness) or "",
                        law_names(item.laws), [name for name, bit in _TRAITS.items() if item.traits & bit],
                        describe(item.options))
             for item in all_of(lib.ss_solver_count, lib.ss_solver_at)])

@@ -3,6 +3,7 @@
 
 #include "base/file.h"
 #include "cli/sandbox.h"
+#include "solver/core/names.h"
 
 #include <errno.h>
 #include <string.h>
@@ -137,7 +138,7 @@ static bool add_solution(job *j, const frame_at *at, ss_fclib *problem, ss_error
     for (int i = 0; i < count; i++) {
         ss_stored_result result = {0};
         if (!ss_bpmd_result(j->file, at->index, i, &result, &trouble)) continue;
-        bool fits = result.answer && (!wanted || strcmp(wanted, result.solver) == 0);
+        bool fits = result.answer && (!wanted || ss_solver_same(wanted, result.solver));
         candidates += fits;
         if (fits && candidates == 1) {
             chosen = result;

@@ -229,6 +229,7 @@ bool ss_running_build(ss_running *run, ss_error *err)
 
     run->sim = ss_sim_create(run->world, sim_options, err);
     if (!run->sim) return false;
+    sim_options->solver = ss_solver_name(sim_options->solver);
     sim_options->finisher = ss_sim_finisher(run->sim);
     if ((scene->begin && !scene->begin(run->parameters, run->sim, &run->state, err)) ||
         !attach_hooks(run, err))

@@ -2,6 +2,7 @@
 #include "cli/solve/solve.h"
 
 #include "cli/sandbox.h"
+#include "solver/core/names.h"
 
 #include <string.h>
 
@@ -44,7 +45,7 @@ static bool store(job *j, const ss_frame *frame, const ss_solved *solved, ss_err
     for (int i = 0; good && i < count; i++) {
         ss_stored_result other = {0};
         good = ss_bpmd_result(j->file, solved->index, i, &other, err);
-        if (good && strcmp(other.solver, solver) != 0) good = ss_writer_result(j->writer, &other, err);
+        if (good && !ss_solver_same(other.solver, solver)) good = ss_writer_result(j->writer, &other, err);
         ss_stored_result_free(&other);
     }
     if (!good || solved->result->refusal) return good;

@@ -44,22 +44,32 @@ static void append_formulations(const view *v, const ss_solver *solver, ss_text 
     if (!words->length) ss_text_append(words, "none");
 }
 
+static void append_aliases(const ss_solver *solver, ss_text *words)
+{
+    const char *alias;
+    for (int i = 0; (alias = ss_solver_alias(solver->name, i)); i++)
+        ss_text_appendf(words, "%s%s", i ? ", " : "", alias);
+}
+
 static void print_one(const view *v, const ss_solver *solver)
 {
-    ss_text laws = {0}, formulations = {0}, traits = {0};
+    ss_text laws = {0}, formulations = {0}, traits = {0}, aliases = {0};
     ss_describe_laws(&laws, solver->laws);
     append_formulations(v, solver, &formulations);
     append_traits(solver, &traits);
+    append_aliases(solver, &aliases);
     ss_describe_title(v->out, solver->name, solver->summary);
     ss_describe_item(v->out, "weakness", solver->weakness);
     ss_describe_item(v->out, "laws", ss_text_get(&laws));
     ss_describe_item(v->out, "formulations", ss_text_get(&formulations));
     ss_describe_item(v->out, "traits", traits.length ? ss_text_get(&traits) : NULL);
     ss_describe_item(v->out, "reference", solver->reference);
+    ss_describe_item(v->out, "aliases", aliases.length ? ss_text_get(&aliases) : NULL);
     ss_describe_options(v->out, "Options (--set NAME=VALUE)", solver->options);
     ss_text_free(&laws);
     ss_text_free(&formulations);
     ss_text_free(&traits);
+    ss_text_free(&aliases);
 }
 
 /* A cell of a table in Markdown, where a bar would end it. */
@@ -79,10 +89,11 @@ static void put_row(ss_text *text, const char *name, const char *words)
 /* The head of the solver's page in docs/solvers. */
 static void print_markdown(const view *v, const ss_solver *solver)
 {
-    ss_text *text = &v->out->text, laws = {0}, formulations = {0}, traits = {0};
+    ss_text *text = &v->out->text, laws = {0}, formulations = {0}, traits = {0}, aliases = {0};
     ss_describe_laws(&laws, solver->laws);
     append_formulations(v, solver, &formulations);
     append_traits(solver, &traits);
+    append_aliases(solver, &aliases);
 
     ss_text_appendf(text, "# %s\n\n*%s.*\n\n| | |\n| --- | --- |\n", solver->name, solver->summary);
     put_row(text, "laws", ss_text_get(&laws));
@@ -90,6 +101,7 @@ static void print_markdown(const view *v, const ss_solver *solver)
     put_row(text, "traits", ss_text_get(&traits));
     put_row(text, "weakness", solver->weakness);
     put_row(text, "reference", solver->reference);
+    put_row(text, "aliases", ss_text_get(&aliases));
 
     if (solver->options && solver->options->name)
         ss_text_append(text, "\n| option | default | range | |\n| --- | --- | --- | --- |\n");
@@ -112,6 +124,7 @@ static void print_markdown(const view *v, const ss_solver *solver)
     ss_text_free(&laws);
     ss_text_free(&formulations);
     ss_text_free(&traits);
+    ss_text_free(&aliases);
 }
 
 /* ---- all solvers --------------------------------------------------------------------------------- */
@@ -167,6 +180,11 @@ static void put_list(const view *v, const ss_solver *only)
         if (only && solver != only) continue;
         ss_json_begin_object(&json);
         ss_json_member_text(&json, "name", solver->name);
+        ss_json_key(&json, "aliases");
+        ss_json_begin_array(&json);
+        const char *alias;
+        for (int a = 0; (alias = ss_solver_alias(solver->name, a)); a++) ss_json_string(&json, alias);
+        ss_json_end_array(&json);
         ss_json_member_text(&json, "summary", solver->summary);
         ss_json_member_text(&json, "weakness", solver->weakness);
         ss_json_member_text(&json, "reference", solver->reference);

@@ -5,6 +5,7 @@
 #include "cli/sandbox.h"
 #include "cli/terminal/table.h"
 #include "dataset/proof_file.h"
+#include "solver/core/names.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -264,7 +265,7 @@ static bool verify_stored(certifying *c, int index, const char *place, const ss_
     for (int i = 0; good && i < count; i++) {
         ss_stored_result result = {0};
         good = ss_bpmd_result(c->file, index, i, &result, err);
-        bool wanted = good && (!options->result || strcmp(options->result, result.solver) == 0);
+        bool wanted = good && (!options->result || ss_solver_same(options->result, result.solver));
         if (wanted) {
             ss_stored_result rules = result;
             if (options->formulation || options->with.count > 0) {

@@ -7,6 +7,7 @@
 #include "linalg/vec3.h"
 #include "metrics/judgement.h"
 #include "session/method.h"
+#include "solver/core/names.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -280,7 +281,7 @@ static bool judge_frame(judging *j, int index, const char *place, ss_error *err)
     for (int i = 0; good && i < count; i++) {
         ss_stored_result result = {0};
         good = ss_bpmd_result(j->file, index, i, &result, err);
-        if (good && (!j->options->result || strcmp(j->options->result, result.solver) == 0))
+        if (good && (!j->options->result || ss_solver_same(j->options->result, result.solver)))
             good = judge_result(
                 j, &(judged){.place = place, .index = index, .frame = frame, .result = &result}, err);
         ss_stored_result_free(&result);

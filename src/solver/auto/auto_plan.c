@@ -6,9 +6,9 @@
 
 #include "problem/laws.h"
 
-extern const ss_solver ss_solver_admm, ss_solver_alart_curnier, ss_solver_block_pivot, ss_solver_coloured,
+extern const ss_solver ss_solver_admm, ss_solver_alart_curnier, ss_solver_block_pivot, ss_solver_batched_nncg,
     ss_solver_dantzig, ss_solver_fischer_newton, ss_solver_interior_point, ss_solver_lemke,
-    ss_solver_minmap_newton, ss_solver_nncg, ss_solver_proximal, ss_solver_split;
+    ss_solver_minmap_newton, ss_solver_nncg, ss_solver_proximal_point, ss_solver_normal_friction_splitting;
 
 /* ---- what is learned -------------------------------------------------------------------------------- */
 
@@ -162,7 +162,7 @@ static ss_auto_choice newton(const ss_solver *solver, ss_auto_watch watch, const
 
 static ss_auto_choice proximal(const ss_auto_features *f)
 {
-    ss_auto_choice choice = newton(&ss_solver_proximal, SS_WATCH_NOTHING, f);
+    ss_auto_choice choice = newton(&ss_solver_proximal_point, SS_WATCH_NOTHING, f);
     choice.budget = 100;
     return choice;
 }
@@ -205,7 +205,8 @@ void ss_auto_plan_sweeps(const ss_problem *problem, const ss_auto_features *f, s
         plan->at[0].budget = 12; // where joints or contacts repeat each other it may go back and forth
         return;
     }
-    if (!add(problem, plan, sweeps(&ss_solver_coloured, f))) add(problem, plan, sweeps(&ss_solver_nncg, f));
+    if (!add(problem, plan, sweeps(&ss_solver_batched_nncg, f)))
+        add(problem, plan, sweeps(&ss_solver_nncg, f));
 }
 
 /* Linear complementarity: a few exchanges of many unknowns at once, or one by one where that has no proof. */
@@ -240,7 +241,7 @@ static void plan_cones(const ss_problem *problem, const ss_auto_features *f, ss_
     if (f->kind == SS_AUTO_FEW) add(problem, plan, newton(&ss_solver_minmap_newton, SS_WATCH_STEPS, f));
     if (f->kind == SS_AUTO_STRUCTURE && !f->bodies && f->unknowns <= FEW_WITHOUT_BODIES) {
         // Many structures at rest need one or two turns of normals and friction; more are not worth it.
-        ss_auto_choice turns = pivots(&ss_solver_split, f);
+        ss_auto_choice turns = pivots(&ss_solver_normal_friction_splitting, f);
         turns.budget = 2;
         turns.from_start = true;
         add(problem, plan, turns);
@@ -256,7 +257,7 @@ void ss_auto_plan_others(const ss_problem *problem, const ss_auto_features *f, s
         plan_cones(problem, f, plan);
     else
         plan_boxes(problem, f, plan);
-    add(problem, plan, newton(&ss_solver_proximal, SS_WATCH_NOTHING, f));
+    add(problem, plan, newton(&ss_solver_proximal_point, SS_WATCH_NOTHING, f));
     add(problem, plan, newton(&ss_solver_fischer_newton, SS_WATCH_NOTHING, f));
     ss_auto_choice patient = splitting(f);
     patient.watch = SS_WATCH_NOTHING, patient.budget = INT_MAX;

@@ -4,6 +4,7 @@
 
 #include "base/registry.h"
 #include "problem/laws.h"
+#include "solver/core/names.h"
 
 #define SS_SOLVER(name) extern const ss_solver ss_solver_##name;
 #include "solver/solvers.def"
@@ -28,21 +29,49 @@ const ss_solver *ss_solver_at(int index)
     return index >= 0 ? solvers[index] : NULL;
 }
 
-/* Other names by which a method is known, and names that say what a method does. */
+/* Other names of solvers; those they had until they were renamed stand in files and scripts. */
 static const struct {
     const char *other, *name;
-} aliases[] = {{"cone-interior", "interior-point"},
-               {"batched-nncg", "coloured"},
-               {"proximal-fixed-point", "prox"},
-               {"proximal-point", "proximal"},
-               {"normal-friction-splitting", "split"}};
+    bool is_former;
+} aliases[] = {
+    {"cone-interior", "interior-point", false}, {"coloured", "batched-nncg", true},
+    {"prox", "projected-fixed-point", true},    {"proximal-fixed-point", "projected-fixed-point", false},
+    {"proximal", "proximal-point", true},       {"split", "normal-friction-splitting", true}};
+enum { ALIASES = sizeof aliases / sizeof *aliases };
+
+const char *ss_solver_name(const char *name)
+{
+    for (int i = 0; i < ALIASES; i++) {
+        if (strcmp(aliases[i].other, name) == 0) return aliases[i].name;
+    }
+    return name;
+}
+
+const char *ss_solver_alias(const char *name, int index)
+{
+    for (int i = 0; i < ALIASES; i++) {
+        if (strcmp(aliases[i].name, name) == 0 && index-- == 0) return aliases[i].other;
+    }
+    return NULL;
+}
+
+const char *ss_solver_former_name(const char *name)
+{
+    for (int i = 0; i < ALIASES; i++) {
+        if (aliases[i].is_former && strcmp(aliases[i].name, name) == 0) return aliases[i].other;
+    }
+    return name;
+}
+
+bool ss_solver_same(const char *one, const char *other)
+{
+    return strcmp(ss_solver_name(one), ss_solver_name(other)) == 0;
+}
 
 const ss_solver *ss_solver_find(const char *name)
 {
-    for (size_t i = 0; i < sizeof aliases / sizeof *aliases; i++) {
-        if (strcmp(aliases[i].other, name) == 0) name = aliases[i].name;
-    }
     const ss_solver *solver;
+    name = ss_solver_name(name);
     for (int i = 0; (solver = ss_solver_at(i)); i++) {
         if (strcmp(solver->name, name) == 0) return solver;
     }

@@ -144,10 +144,11 @@ static bool is_worth_it(const ss_batched *batched)
 }
 
 bool ss_sweep_batched(const ss_problem *problem, ss_sweep_order order, ss_batch_method contact,
-                      double relaxation, ss_run *run, double *x, ss_status *status)
+                      double relaxation, bool accelerate, ss_run *run, double *x, ss_status *status)
 {
     ss_batched_method method = {.contact = contact, .relaxation = relaxation};
-    ss_batched_loop how = {.patience = order == SS_SWEEP_AUTO ? SS_SWEEP_CIRCLING : SS_SWEEP_STUCK};
+    ss_batched_loop how = {.accelerate = accelerate,
+                           .patience = order == SS_SWEEP_AUTO ? SS_SWEEP_CIRCLING : SS_SWEEP_STUCK};
     ss_batched batched;
     bool asked = order == SS_SWEEP_AUTO || order == SS_SWEEP_BATCHED;
     if (!asked || ss_batched_refusal(problem)) return false;

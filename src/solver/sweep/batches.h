@@ -1,5 +1,5 @@
 /* solver/sweep/batches.h - Gauss-Seidel on batches of four contacts that share no body (eight in single
- * precision), for the solver `coloured` and for nsgs, pgs and psor in their order `batched`.
+ * precision), for the solver `batched-nncg` and for nsgs, pgs and psor in their order `batched`.
  *
  * Everything happens in velocities scaled by the square root of the mass: with M^-1 = L L' and v = L y the
  * scaled Jacobian J L serves twice,

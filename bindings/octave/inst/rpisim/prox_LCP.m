@@ -5,11 +5,11 @@ function [x, err, iter, flag] = prox_LCP(A, b, varargin)
 % or 8 (limit of iterations, or no further progress), after num4lcp. The run ends when the relative energy error is
 % below tol_rel (1e-4); tol_abs and what follows are accepted and not used.
 %
-% As sim.H_solver it stands for the solver 'prox' of the library.
+% As sim.H_solver it stands for the solver 'projected-fixed-point' of the library.
 %
 % Example:
 %   x = prox_LCP([2 1; 1 2], [-1; -1]);
 %
 % See also lemke, ss_solve
-  [x, err, iter, flag] = rpisim_num4lcp('prox', A, b, varargin{:});
+  [x, err, iter, flag] = rpisim_num4lcp('projected-fixed-point', A, b, varargin{:});
 end

@@ -30,7 +30,7 @@ function plan = rpisim_plan(sim)
 
   % Solver. The friction LCP has zeros on its diagonal, by which sweeps would divide: they work on Coulomb's cone.
   [solver, own, iterations] = rpisim_solver_name(sim.H_solver);
-  is_sweep = any(strcmp(solver, {'pgs', 'psor', 'jacobi', 'prox'}));
+  is_sweep = any(strcmp(solver, {'pgs', 'psor', 'jacobi', 'projected-fixed-point'}));
   is_pivoting = any(strcmp(solver, {'lemke', 'path', 'qp'}));
   if own && isempty(plan.dynamics)
     if ~has_polygon && ~strcmp(formulation, 'frictionless')

@@ -11,8 +11,8 @@ function [name, own, iterations] = rpisim_solver_name(solver)
     'psor',          'psor',           100
     'multilevel',    'psor',           100
     'jacobi',        'jacobi',         100
-    'prox_LCP',      'prox',           100
-    'prox_NCP',      'prox',           200
+    'prox_LCP',      'projected-fixed-point',           100
+    'prox_NCP',      'projected-fixed-point',           200
     'fischer_newton', 'fischer-newton', 100
     'minmap_newton', 'minmap-newton',  100
     'ip_lcp',        'interior-point', 100

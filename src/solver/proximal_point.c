@@ -31,23 +31,23 @@
 
 #include "base/memory.h"
 
-typedef struct proximal_options {
+typedef struct proximal_point_options {
     int inner; // 0: Newton steps, 1: sweeps
     int sweeps;
     double regularization;
-} proximal_options;
+} proximal_point_options;
 
 static const ss_option options_table[] = {
-    SS_ROW_CHOICE(proximal_options, inner, "newton", "newton|sweeps",
+    SS_ROW_CHOICE(proximal_point_options, inner, "newton", "newton|sweeps",
                   "inner solver of the proximal problems: Newton steps, or Gauss-Seidel with exact contacts"),
-    SS_ROW_INT(proximal_options, sweeps, "30", 0, 1e6,
+    SS_ROW_INT(proximal_point_options, sweeps, "30", 0, 1e6,
                "projected Gauss-Seidel sweeps before the first Newton step; at most 4 for up to 48 unknowns"),
-    SS_ROW_REAL(proximal_options, regularization, "0.01", 1e-8, 10,
+    SS_ROW_REAL(proximal_point_options, regularization, "0.01", 1e-8, 10,
                 "proximal term of the first problem, relative to the diagonal of the matrix"),
     {0},
 };
 
-static ss_status solve_by_newton(const ss_problem *problem, const proximal_options *set, ss_run *run,
+static ss_status solve_by_newton(const ss_problem *problem, const proximal_point_options *set, ss_run *run,
                                  double *x)
 {
     ss_newton newton;
@@ -74,7 +74,7 @@ static ss_status solve_by_newton(const ss_problem *problem, const proximal_optio
     return ss_newton_end(&newton);
 }
 
-static ss_status solve_by_sweeps(const ss_problem *problem, const proximal_options *set, ss_run *run,
+static ss_status solve_by_sweeps(const ss_problem *problem, const proximal_point_options *set, ss_run *run,
                                  double *x)
 {
     enum { SWEEPS = 100, STUCK = 5000 }; // for one proximal problem; of the run
@@ -116,13 +116,13 @@ static ss_status solve_by_sweeps(const ss_problem *problem, const proximal_optio
 
 static ss_status solve(const ss_problem *problem, const void *options, ss_run *run, double *x)
 {
-    const proximal_options *set = options;
+    const proximal_point_options *set = options;
     return set->inner == 0 ? solve_by_newton(problem, set, run, x) : solve_by_sweeps(problem, set, run, x);
 }
 
-const ss_solver ss_solver_proximal = {
+const ss_solver ss_solver_proximal_point = {
     .abi = SS_ABI,
-    .name = "proximal",
+    .name = "proximal-point",
     .summary = "proximal point method: a series of better conditioned problems, each solved by a few "
                "Newton steps or sweeps",
     .reference = "Rockafellar 1976; Acary, Bremond, Huber 2018",
@@ -130,6 +130,6 @@ const ss_solver ss_solver_proximal = {
     .laws = SS_LAW_FREE | SS_LAW_BOX | SS_LAW_COUPLED | SS_LAW_CONE | SS_LAW_CONVEX,
     .traits = SS_MATRIX_FREE | SS_WARM_STARTS | SS_SPINNING_CONES,
     .options = options_table,
-    .options_size = sizeof(proximal_options),
+    .options_size = sizeof(proximal_point_options),
     .solve = solve,
 };

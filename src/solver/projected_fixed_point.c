@@ -1,4 +1,4 @@
-/* Proximal fixed point of the augmented Lagrangian: with factors rho (impulse per velocity),
+/* Projected fixed point of the augmented Lagrangian: with factors rho (impulse per velocity),
  *
  *     r_N <- [r_N - rho_N u_N]+,   r_T <- P_disc(mu r_N)(r_T - rho_T u_T),   r_M likewise
  *
@@ -41,21 +41,21 @@ enum { LOCAL, ROW_SUM, GLOBAL, ADAPTIVE };
 enum { GAUSS_SEIDEL, JACOBI };
 enum { POWER_ITERATIONS = 20 };
 
-typedef struct prox_options {
+typedef struct fixed_point_options {
     int rho, order, sweep;
     double scale;
     bool inertia;
-} prox_options;
+} fixed_point_options;
 
 static const ss_option options_table[] = {
-    SS_ROW_CHOICE(prox_options, rho, "adaptive", "local|row-sum|global|adaptive",
+    SS_ROW_CHOICE(fixed_point_options, rho, "adaptive", "local|row-sum|global|adaptive",
                   "source of the step lengths: the diagonal block of the contact, the absolute row sum, the "
                   "largest eigenvalue of the matrix, or adaptation"),
-    SS_ROW_CHOICE(prox_options, order, "gauss-seidel", "gauss-seidel|jacobi",
+    SS_ROW_CHOICE(fixed_point_options, order, "gauss-seidel", "gauss-seidel|jacobi",
                   "update contacts one after another with the latest velocities, or all at once"),
-    SS_SWEEP_ORDER_OPTION(prox_options, sweep),
-    SS_ROW_REAL(prox_options, scale, "1", 1e-3, 1.99, "factor on all step lengths"),
-    SS_ROW_BOOL(prox_options, inertia, "true",
+    SS_SWEEP_ORDER_OPTION(fixed_point_options, sweep),
+    SS_ROW_REAL(fixed_point_options, scale, "1", 1e-3, 1.99, "factor on all step lengths"),
+    SS_ROW_BOOL(fixed_point_options, inertia, "true",
                 "extrapolate from the last two iterates as long as that helps"),
     {0},
 };
@@ -175,7 +175,7 @@ static ss_status solve(const ss_problem *problem, const void *options, ss_run *r
 {
     enum { PATIENCE = 100 };
     static const double shortest = 1e-3;
-    const prox_options *set = options;
+    const fixed_point_options *set = options;
     size_t n = (size_t)problem->size, bytes = n * sizeof *x;
     double factor = set->scale; // on all steps
     double *w, *before, *previous, *step, *last, *best_x;
@@ -184,7 +184,7 @@ static ss_status solve(const ss_problem *problem, const void *options, ss_run *r
     double *scratch =
         ss_arena_take(arena, (size_t)ss_problem_scratch(problem), sizeof *scratch, "velocities");
     if (!sweep || !scratch ||
-        !ss_arena_take_vectors(arena, n, "proximal fixed point",
+        !ss_arena_take_vectors(arena, n, "projected fixed point",
                                (double **[]){&w, &before, &previous, &step, &last, &best_x, NULL}) ||
         !find_steps(sweep, set->rho, run, step) || !ss_law_use_steps(&sweep->A, step, &factor, arena))
         return SS_FAILED;
@@ -247,10 +247,10 @@ static ss_status solve(const ss_problem *problem, const void *options, ss_run *r
     }
 }
 
-const ss_solver ss_solver_prox = {
+const ss_solver ss_solver_projected_fixed_point = {
     .abi = SS_ABI,
-    .name = "prox",
-    .summary = "proximal fixed-point iteration with a choice of step lengths",
+    .name = "projected-fixed-point",
+    .summary = "projected fixed-point iteration with a choice of step lengths",
     .reference = "Alart, Curnier 1991; Foerg, Pfeiffer, Ulbrich 2005; Studer 2009",
     .weakness =
         "no proof of convergence under Coulomb's law; diverges if steps are too long, slow if they are "
@@ -258,6 +258,6 @@ const ss_solver ss_solver_prox = {
     .laws = SS_LAW_FREE | SS_LAW_BOX | SS_LAW_COUPLED | SS_LAW_CONE | SS_LAW_CONVEX,
     .traits = SS_NEEDS_DIAGONAL | SS_WARM_STARTS | SS_SPINNING_CONES,
     .options = options_table,
-    .options_size = sizeof(prox_options),
+    .options_size = sizeof(fixed_point_options),
     .solve = solve,
 };

@@ -34,18 +34,18 @@
 #include "linalg/anderson.h"
 #include "solver/sweep/sweep.h"
 
-typedef struct split_options {
+typedef struct splitting_options {
     int sweeps, mixing;
     double compliance;
-} split_options;
+} splitting_options;
 
 static const ss_option options_table[] = {
-    SS_ROW_INT(split_options, sweeps, "5", 1, 10000,
+    SS_ROW_INT(splitting_options, sweeps, "5", 1, 10000,
                "symmetric sweeps over the friction after every direct solve"),
-    SS_ROW_INT(split_options, mixing, "5", 0, 16,
+    SS_ROW_INT(splitting_options, mixing, "5", 0, 16,
                "memory of Anderson acceleration, in rounds; 0 = no acceleration"),
     SS_ROW_REAL(
-        split_options, compliance, "1e-8", 0, 1,
+        splitting_options, compliance, "1e-8", 0, 1,
         "regularisation of the direct part, relative to its diagonal; further rounds remove its effect"),
     {0},
 };
@@ -231,7 +231,7 @@ static ss_status iterate(halves *h, int sweeps, ss_run *run, double *x)
 
 static ss_status solve(const ss_problem *problem, const void *options, ss_run *run, double *x)
 {
-    const split_options *set = options;
+    const splitting_options *set = options;
     size_t n = (size_t)problem->size;
     halves h = {.problem = problem, .run = run, .compliance = set->compliance, .best.error = INFINITY};
     ss_status status = SS_FAILED;
@@ -278,15 +278,15 @@ static ss_status solve(const ss_problem *problem, const void *options, ss_run *r
     return status;
 }
 
-const ss_solver ss_solver_split = {
+const ss_solver ss_solver_normal_friction_splitting = {
     .abi = SS_ABI,
-    .name = "split",
+    .name = "normal-friction-splitting",
     .summary = "alternates a direct solve of joints and normals by pivoting with friction by sweeps",
     .reference = "Lacoursiere, Linde 2011; Servin et al. 2014; Walker, Ni 2011",
     .weakness = "slow if friction carries load from the normals; may cycle with large friction",
     .laws = SS_LAW_FREE | SS_LAW_BOX | SS_LAW_COUPLED | SS_LAW_CONE,
     .traits = SS_NEEDS_DIAGONAL | SS_WARM_STARTS | SS_SPINNING_CONES,
     .options = options_table,
-    .options_size = sizeof(split_options),
+    .options_size = sizeof(splitting_options),
     .solve = solve,
 };

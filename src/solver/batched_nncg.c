@@ -11,24 +11,24 @@
 
 #include "base/option_rows.h"
 
-typedef struct coloured_options {
+typedef struct batched_nncg_options {
     int sweep, kernel, precision;
     bool accelerate;
-} coloured_options;
+} batched_nncg_options;
 
 enum { FASTEST_KERNEL, PORTABLE };
 enum { DOUBLE, SINGLE };
 
 static const ss_option options_table[] = {
-    SS_ROW_BOOL(coloured_options, accelerate, "true", "nonlinear conjugate gradients around the sweeps"),
-    SS_ROW_CHOICE(coloured_options, sweep, "forward", "forward|alternate|symmetric",
+    SS_ROW_BOOL(batched_nncg_options, accelerate, "true", "nonlinear conjugate gradients around the sweeps"),
+    SS_ROW_CHOICE(batched_nncg_options, sweep, "forward", "forward|alternate|symmetric",
                   "order of the contacts; symmetric visits each twice per iteration"),
     SS_ROW_CHOICE(
-        coloured_options, kernel, "auto", "auto|portable",
+        batched_nncg_options, kernel, "auto", "auto|portable",
         "inner loops: the fastest that the processor supports (AVX2), or portable ones; the results "
         "are bit for bit the same"),
     SS_ROW_CHOICE(
-        coloured_options, precision, "double", "double|single",
+        batched_nncg_options, precision, "double", "double|single",
         "single: sweeps in single precision, eight contacts at a time, continued in double precision "
         "once that stalls"),
     {0},
@@ -41,38 +41,38 @@ static ss_status solve_single(const ss_problem *problem, const ss_batched_method
     enum { STUCK = 300 };
     ss_batched_method rough = *method;
     ss_batched_loop until = *how;
-    ss_batched coloured;
+    ss_batched batched;
     rough.single = true;
     until.patience = STUCK;
-    if (!ss_batched_create(problem, &rough, x, run->team, run->arena, &coloured)) return SS_FAILED;
-    return ss_single_suits(&coloured) ? ss_batched_iterate(&coloured, &until, run, x) : SS_STALLED;
+    if (!ss_batched_create(problem, &rough, x, run->team, run->arena, &batched)) return SS_FAILED;
+    return ss_single_suits(&batched) ? ss_batched_iterate(&batched, &until, run, x) : SS_STALLED;
 }
 
 static ss_status solve(const ss_problem *problem, const void *options, ss_run *run, double *x)
 {
     enum { STUCK = 5000 };
-    const coloured_options *set = options;
+    const batched_nncg_options *set = options;
     ss_batched_method method = {.kernel = set->kernel == PORTABLE ? &ss_batch_kernel_portable : NULL};
     ss_batched_loop how = {(ss_batched_order)set->sweep, set->accelerate, STUCK};
-    ss_batched coloured;
+    ss_batched batched;
     if (set->precision == SINGLE) {
         ss_status status = solve_single(problem, &method, &how, run, x);
         if (status != SS_STALLED && status != SS_FAILED) return status;
     }
-    if (!ss_batched_create(problem, &method, x, run->team, run->arena, &coloured)) return SS_FAILED;
-    return ss_batched_iterate(&coloured, &how, run, x);
+    if (!ss_batched_create(problem, &method, x, run->team, run->arena, &batched)) return SS_FAILED;
+    return ss_batched_iterate(&batched, &how, run, x);
 }
 
-const ss_solver ss_solver_coloured = {
+const ss_solver ss_solver_batched_nncg = {
     .abi = SS_ABI,
-    .name = "coloured",
+    .name = "batched-nncg",
     .summary = "fast matrix-free Gauss-Seidel on batches of four contacts, accelerated",
     .reference = "Jourdan, Alart, Jean 1998; Silcowitz-Hansen, Niebe, Erleben 2010",
     .weakness = "slow on tall stacks, long chains and large mass ratios; needs the bodies",
     .laws = SS_LAW_FREE | SS_LAW_BOX | SS_LAW_COUPLED | SS_LAW_CONE | SS_LAW_CONVEX,
     .traits = SS_MATRIX_FREE | SS_MANY_BODIES | SS_NEEDS_DIAGONAL | SS_WARM_STARTS | SS_SPINNING_CONES,
     .options = options_table,
-    .options_size = sizeof(coloured_options),
+    .options_size = sizeof(batched_nncg_options),
     .solve = solve,
     .refusal = ss_batched_refusal,
 };

@@ -61,7 +61,8 @@ static ss_answer *answer_from(const char *solver, const char *words, const ss_fr
     return NULL;
 }
 
-static const char *const with_cone[][2] = {{"split", "cone"}, {"split", "box"}, {"convex-newton", "convex"}};
+static const char *const with_cone[][2] = {
+    {"normal-friction-splitting", "cone"}, {"normal-friction-splitting", "box"}, {"convex-newton", "convex"}};
 enum { WAYS = 3 };
 
 /* ---- elementary mechanics --------------------------------------------------------------------------- */
@@ -187,8 +188,8 @@ TEST(mixing_saves_turns)
 {
     ss_problem *problem = pushed_towers("cone");
     double *x = numbers(problem->size), *y = numbers(problem->size);
-    outcome plain = run("split", "mixing=0", "relative_energy<1e-8", 10000, problem, x);
-    outcome mixed = run("split", "", "relative_energy<1e-8", 10000, problem, y);
+    outcome plain = run("normal-friction-splitting", "mixing=0", "relative_energy<1e-8", 10000, problem, x);
+    outcome mixed = run("normal-friction-splitting", "", "relative_energy<1e-8", 10000, problem, y);
     ENSURE_INT(plain.status, SS_CONVERGED);
     ENSURE_INT(mixed.status, SS_CONVERGED);
     if (!(2 * mixed.iterations < plain.iterations))
@@ -202,7 +203,7 @@ TEST(factors_are_kept_while_contacts_stay_open_or_closed)
 {
     ss_problem *problem = pushed_towers("cone");
     double *x = numbers(problem->size);
-    outcome got = run("split", "mixing=0", "relative_energy<1e-10", 10000, problem, x);
+    outcome got = run("normal-friction-splitting", "mixing=0", "relative_energy<1e-10", 10000, problem, x);
     ENSURE_INT(got.status, SS_CONVERGED);
     ENSURE(got.factorizations > 0);
     if (!(3 * got.factorizations < got.iterations))
@@ -218,7 +219,7 @@ TEST(a_short_run_returns_its_best_turn)
     double last = INFINITY;
     for (int turns = 1; turns < 30; turns++) {
         double *x = numbers(problem->size);
-        outcome got = run("split", "", "none", turns, problem, x);
+        outcome got = run("normal-friction-splitting", "", "none", turns, problem, x);
         ENSURE(got.error <= last * (1.0 + 1e-9)); // measured again
         last = got.error;
         free(x);
@@ -229,8 +230,8 @@ TEST(a_short_run_returns_its_best_turn)
 TEST(the_convex_law_is_no_law_of_halves)
 {
     ss_problem *convex = pushed_towers("convex"), *cone = pushed_towers("cone");
-    ENSURE(ss_solver_refusal(ss_solver_find("split"), convex) != NULL);
-    ENSURE(ss_solver_refusal(ss_solver_find("split"), cone) == NULL);
+    ENSURE(ss_solver_refusal(ss_solver_find("normal-friction-splitting"), convex) != NULL);
+    ENSURE(ss_solver_refusal(ss_solver_find("normal-friction-splitting"), cone) == NULL);
     ENSURE(ss_solver_refusal(ss_solver_find("convex-newton"), cone) != NULL);
     ENSURE(ss_solver_refusal(ss_solver_find("convex-newton"), convex) == NULL);
     ss_problem_destroy(convex);
@@ -265,7 +266,7 @@ TEST(limits_of_friction_are_taken)
     static const double mus[] = {0.0, 1e-9, INFINITY};
     for (int k = 0; k < 3; k++) {
         ss_frame *frame = sliding_block(0.4, mus[k], 0.0);
-        ss_answer *answer = answer_from("split", "cone", frame, NULL);
+        ss_answer *answer = answer_from("normal-friction-splitting", "cone", frame, NULL);
         double push = GRAVITY * 0.01;
         ENSURE(answer != NULL);
         ENSURE_NEAR(answer->velocity[0][0], k == 2 ? 0.0 : push * sin(0.4), 1e-9);

@@ -1,4 +1,4 @@
-/* coloured: known answers, agreement with nsgs, the same bits for any kernel and team, and what does not
+/* batched-nncg: known answers, agreement with nsgs, the same bits for any kernel and team, and what does not
  * fit into a batch. */
 #include "kit.h"
 #include "rules.h"
@@ -76,7 +76,7 @@ static double difference(const ss_problem *problem, const double *x, const doubl
 
 static bool agrees_with_nsgs(ss_problem *problem, const char *settings)
 {
-    double *x = solved((way){.solver = "coloured", .settings = settings}, problem);
+    double *x = solved((way){.solver = "batched-nncg", .settings = settings}, problem);
     double *reference = solved((way){.solver = "nsgs", .settings = "sweep=forward"}, problem);
     double off = difference(problem, x, reference);
     if (!(off <= 1e-8)) fprintf(stderr, "w is off by %g of the load\n", off);
@@ -246,7 +246,7 @@ static ss_problem *one_contact(double mu, const double b[3])
 static bool gives(double mu, const double b[3], const double r[3])
 {
     ss_problem *problem = one_contact(mu, b);
-    double *x = solved((way){.solver = "coloured"}, problem);
+    double *x = solved((way){.solver = "batched-nncg"}, problem);
     bool right = true;
     for (int i = 0; i < 3; i++) right &= fabs(x[i] - r[i]) <= 1e-13; // rounding of numbers near 1
     if (!right) fprintf(stderr, "r = %.17g %.17g %.17g\n", x[0], x[1], x[2]);
@@ -286,7 +286,7 @@ TEST(compliance_softens_a_contact)
         problem->bodies->compliance[i] = 0.5;
         problem->diagonal[i] += 0.5;
     }
-    double *x = solved((way){.solver = "coloured"}, problem);
+    double *x = solved((way){.solver = "batched-nncg"}, problem);
     ENSURE_NEAR(x[0], 1.0, 1e-14); // rounding
     ENSURE_NEAR(x[1], -0.1 / 1.5, 1e-14);
     ss_release(x);
@@ -298,7 +298,7 @@ TEST(nothing_is_solved_at_once)
     ss_error err;
     double x[1] = {0.0};
     ss_problem *empty = known(ss_problem_create(0, 0, 0, &err), &err);
-    ss_solve_result result = run((way){.solver = "coloured"}, empty, x);
+    ss_solve_result result = run((way){.solver = "batched-nncg"}, empty, x);
     ENSURE_INT(result.status, SS_CONVERGED);
     ENSURE_INT(result.iterations, 1);
     ss_problem_destroy(empty);
@@ -310,7 +310,7 @@ TEST(problems_without_bodies_are_refused)
     ss_problem *problem = known(ss_problem_create(1, 1, -1, &err), &err);
     problem->blocks[0] = (ss_block){.law = SS_LAW_BOX, .size = 1};
     problem->diagonal[0] = 1.0;
-    ENSURE_CONTAINS(ss_solver_refusal(ss_solver_find("coloured"), problem), "bodies");
+    ENSURE_CONTAINS(ss_solver_refusal(ss_solver_find("batched-nncg"), problem), "bodies");
     ss_problem_destroy(problem);
 }
 
@@ -320,7 +320,7 @@ TEST(contacts_between_immovable_bodies_are_refused)
     problem->bodies->inverse_mass[0] = 0.0;
     memset(problem->bodies->inverse_inertia[0], 0, sizeof problem->bodies->inverse_inertia[0]);
     memset(problem->diagonal, 0, 3 * sizeof(double));
-    ENSURE_CONTAINS(ss_solver_refusal(ss_solver_find("coloured"), problem), "diagonal");
+    ENSURE_CONTAINS(ss_solver_refusal(ss_solver_find("batched-nncg"), problem), "diagonal");
     ss_problem_destroy(problem);
 }
 
@@ -464,7 +464,7 @@ TEST(kernels_give_the_same_bits)
     for (int k = 0; k < 3; k++) {
         ss_problem *problem = pack(all[k]);
         for (int iterations = 1; iterations <= 64; iterations *= 4) {
-            way one = {.solver = "coloured", .iterations = iterations}, other = one;
+            way one = {.solver = "batched-nncg", .iterations = iterations}, other = one;
             other.settings = "kernel=portable";
             ENSURE(same_bits(problem, one, other));
         }
@@ -477,11 +477,11 @@ static void sweep_projected(ss_problem *problem, const ss_batch_kernel *kernel, 
 {
     ss_arena *arena = ss_arena_create(1 << 16, NULL);
     ss_batched_method by = {.kernel = kernel, .contact = SS_BATCH_PROJECTED, .relaxation = 1.3};
-    ss_batched coloured;
-    ENSURE(ss_batched_create(problem, &by, x, NULL, arena, &coloured));
-    for (int k = 0; k < 20; k++) ss_batched_sweep(&coloured, k % 3 == 2, x);
-    ss_batched_store(&coloured, x);
-    ENSURE(ss_batched_velocities(&coloured, x, w));
+    ss_batched batched;
+    ENSURE(ss_batched_create(problem, &by, x, NULL, arena, &batched));
+    for (int k = 0; k < 20; k++) ss_batched_sweep(&batched, k % 3 == 2, x);
+    ss_batched_store(&batched, x);
+    ENSURE(ss_batched_velocities(&batched, x, w));
     ss_arena_destroy(arena);
 }
 
@@ -519,7 +519,7 @@ TEST(teams_give_the_same_bits)
     packing jointed = large;
     jointed.joints = 100;
     ss_problem *problem = pack(jointed);
-    way alone = {.solver = "coloured", .iterations = 30};
+    way alone = {.solver = "batched-nncg", .iterations = 30};
     for (int workers = 1; workers <= 5; workers += 2) {
         ss_error err;
         way together = alone;
@@ -541,7 +541,7 @@ TEST(single_precision_gives_the_same_bits_with_any_kernel_and_team)
     for (int k = 0; k < 3; k++) {
         ss_problem *problem = pack(all[k]);
         for (int iterations = 1; iterations <= 64; iterations *= 4) {
-            way one = {.solver = "coloured", .settings = "precision=single", .iterations = iterations};
+            way one = {.solver = "batched-nncg", .settings = "precision=single", .iterations = iterations};
             way other = one, together = one, in_doubles = one;
             other.settings = "precision=single kernel=portable";
             together.team = team;
@@ -570,8 +570,9 @@ TEST(single_precision_is_enough_for_one_in_ten_thousand)
         packing from = usual;
         from.seed = seed;
         ss_problem *problem = pack(from);
-        way rough = {.solver = "coloured", .settings = "precision=single", .stop = "relative_energy<1e-4"};
-        double *x = solved(rough, problem), *end = solved((way){.solver = "coloured"}, problem);
+        way rough = {
+            .solver = "batched-nncg", .settings = "precision=single", .stop = "relative_energy<1e-4"};
+        double *x = solved(rough, problem), *end = solved((way){.solver = "batched-nncg"}, problem);
         ENSURE(is_single(problem, x));
         ENSURE(difference(problem, x, end) < 1e-2);
         ss_release(x);
@@ -615,7 +616,7 @@ static void change_units(ss_problem *problem, double mass, double speed)
 TEST(single_precision_knows_no_units)
 {
     static const int powers[][2] = {{30, 0}, {-30, 0}, {0, 60}, {0, -60}, {100, -100}, {-100, 100}};
-    way rough = {.solver = "coloured", .settings = "precision=single", .iterations = 8};
+    way rough = {.solver = "batched-nncg", .settings = "precision=single", .iterations = 8};
     packing soft = usual;
     soft.compliance = 0.1;
     ss_problem *problem = pack(soft);
@@ -648,12 +649,12 @@ TEST(single_precision_takes_light_and_heavy_bodies)
         ss_bodies_push(form, i, 1.0, v);
         problem->diagonal[i] = ss_bodies_row(form, i, v);
     }
-    way rough = {.solver = "coloured", .settings = "precision=single", .iterations = 3};
-    double *x = solved(rough, problem), *exact = solved((way){.solver = "coloured"}, problem);
+    way rough = {.solver = "batched-nncg", .settings = "precision=single", .iterations = 3};
+    double *x = solved(rough, problem), *exact = solved((way){.solver = "batched-nncg"}, problem);
     ENSURE(is_single(problem, x));
     for (int i = 0; i < problem->size; i++) ENSURE(isfinite(x[i]));
     ss_release(x);
-    x = solved((way){.solver = "coloured", .settings = "precision=single"}, problem);
+    x = solved((way){.solver = "batched-nncg", .settings = "precision=single"}, problem);
     ENSURE(difference(problem, x, exact) < 1e-6); // an energy does not tell much about the lightest
     ss_release(x);
     ss_release(exact);
@@ -668,7 +669,7 @@ TEST(single_precision_stays_finite)
         packing from = usual;
         from.mu = mu[k];
         ss_problem *problem = pack(from);
-        way rough = {.solver = "coloured", .settings = "precision=single", .iterations = 2000};
+        way rough = {.solver = "batched-nncg", .settings = "precision=single", .iterations = 2000};
         double *x = solved(rough, problem);
         for (int i = 0; i < problem->size; i++) ENSURE(isfinite(x[i]));
         ss_release(x);
@@ -680,7 +681,7 @@ TEST(single_precision_stays_finite)
 TEST(nothing_to_do_is_soon_done_in_single_precision)
 {
     ss_problem *problem = one_contact(0.5, (double[3]){0.0, 0.0, 0.0});
-    double *x = solved((way){.solver = "coloured", .settings = "precision=single"}, problem);
+    double *x = solved((way){.solver = "batched-nncg", .settings = "precision=single"}, problem);
     for (int i = 0; i < 3; i++) ENSURE(x[i] == 0.0);
     ss_release(x);
     ss_problem_destroy(problem);
@@ -793,12 +794,12 @@ TEST(batches_share_no_body_and_tasks_of_a_phase_neither)
         ss_problem *problem = pack(all[k]);
         double *x = ss_allocate((size_t)problem->size, sizeof *x);
         ss_arena *arena = ss_arena_create(1 << 16, NULL);
-        ss_batched coloured;
-        ENSURE(ss_batched_create(problem, &(ss_batched_method){0}, x, NULL, arena, &coloured));
-        ENSURE(is_sound(&coloured));
-        ENSURE((coloured.plan.task_count > 1) == (k == 1));
+        ss_batched batched;
+        ENSURE(ss_batched_create(problem, &(ss_batched_method){0}, x, NULL, arena, &batched));
+        ENSURE(is_sound(&batched));
+        ENSURE((batched.plan.task_count > 1) == (k == 1));
         // lanes are full, nearly
-        ENSURE(coloured.batches.count * SS_LANES < 1.3 * coloured.plan.contact_count);
+        ENSURE(batched.batches.count * SS_LANES < 1.3 * batched.plan.contact_count);
         ss_arena_destroy(arena);
         ss_release(x);
         ss_problem_destroy(problem);
@@ -810,8 +811,9 @@ TEST(batches_share_no_body_and_tasks_of_a_phase_neither)
 TEST(solution_as_start_is_seen_at_once)
 {
     ss_problem *problem = pack(usual);
-    double *x = solved((way){.solver = "coloured"}, problem);
-    ss_solve_result result = run((way){.solver = "coloured", .stop = "relative_energy<1e-10"}, problem, x);
+    double *x = solved((way){.solver = "batched-nncg"}, problem);
+    ss_solve_result result =
+        run((way){.solver = "batched-nncg", .stop = "relative_energy<1e-10"}, problem, x);
     ENSURE_INT(result.status, SS_CONVERGED);
     ENSURE_INT(result.iterations, 1);
     ss_solve_result_free(&result);
@@ -837,10 +839,11 @@ TEST(stop_rule_is_seen_soon_after_it_holds)
     static const double values[] = {1e-6, 1e-12, 1e-6, 1e-5};
     ss_problem *problem = pack(usual);
     double *x = ss_allocate((size_t)problem->size, sizeof *x);
-    ss_solve_result all = run((way){.solver = "coloured", .iterations = 1000, .history = true}, problem, x);
+    ss_solve_result all =
+        run((way){.solver = "batched-nncg", .iterations = 1000, .history = true}, problem, x);
     for (int k = 0; k < 4; k++) {
         memset(x, 0, (size_t)problem->size * sizeof *x);
-        ss_solve_result result = run((way){.solver = "coloured", .stop = rules[k]}, problem, x);
+        ss_solve_result result = run((way){.solver = "batched-nncg", .stop = rules[k]}, problem, x);
         int earliest = first_below(&all.history, gauges[k], values[k]);
         ENSURE_INT(result.status, SS_CONVERGED);
         ENSURE(result.iterations >= earliest && result.iterations <= 5 + 1.1 * earliest);
@@ -854,9 +857,9 @@ TEST(stop_rule_is_seen_soon_after_it_holds)
 TEST(last_iterate_is_handed_over_when_sweeps_are_used_up)
 {
     ss_problem *problem = pack(usual);
-    double *few = solved((way){.solver = "coloured", .iterations = 2}, problem);
-    double *more = solved((way){.solver = "coloured", .iterations = 40}, problem);
-    double *end = solved((way){.solver = "coloured"}, problem);
+    double *few = solved((way){.solver = "batched-nncg", .iterations = 2}, problem);
+    double *more = solved((way){.solver = "batched-nncg", .iterations = 40}, problem);
+    double *end = solved((way){.solver = "batched-nncg"}, problem);
     ENSURE(difference(problem, more, end) < 0.1 * difference(problem, few, end));
     ss_release(few);
     ss_release(more);
