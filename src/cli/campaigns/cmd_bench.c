@@ -1,5 +1,6 @@
 /* `stickslip bench`: the command line becomes a campaign, which is executed and summed up. */
 #include "campaign/execute.h"
+#include "campaign/ledger_scratch.h"
 #include "campaign/statistics.h"
 #include "cli/extensions.h"
 #include "cli/interrupt.h"
@@ -7,12 +8,13 @@
 #include "cli/campaigns/ranking.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
 typedef struct bench_options {
     ss_common_options common;
-    const char *campaign, *solvers, *formulations, *frame, *shard, *output;
+    const char *campaign, *solvers, *formulations, *frame, *shard, *scratch, *output;
     ss_option_list set, with;
     ss_extension_options extensions;
     int every, jobs;
@@ -191,12 +193,14 @@ static bool describe(const ss_command *command, ss_campaign *campaign, const cha
 typedef struct bench_progress {
     const ss_command *command;
     ss_progress_line line;
+    ss_ledger_scratch *scratch;
 } bench_progress;
 
 static void show_progress(void *context, const ss_campaign_state *state)
 {
     bench_progress *progress = context;
     char failed[48] = "", facts[96];
+    ss_ledger_scratch_tick(progress->scratch);
     if (!ss_progress_line_is_due(&progress->line, state->done)) return;
     double rate = state->seconds > 0 ? state->done / state->seconds : 0.0;
     if (state->failures > 0) snprintf(failed, sizeof failed, "%d failed, ", state->failures);
@@ -253,6 +257,22 @@ static void print_json(const ss_command *command, const char *output, const ss_c
     ss_text_append(&command->out->text, "\n");
 }
 
+/* The folder to write in until the end; NULL = the ledger is written where it belongs. */
+static bool find_scratch(const bench_options *options, const char **folder, ss_error *err)
+{
+    struct stat status;
+    *folder = options->scratch;
+    if (!*folder) return true;
+    if (strcmp(*folder, "auto") == 0) {
+        *folder = getenv("SLURM_TMPDIR");
+        if (!*folder) *folder = getenv("TMPDIR");
+        if (!*folder)
+            return ss_fail(err, SS_ERROR_USAGE, "--scratch auto: neither SLURM_TMPDIR nor TMPDIR is set");
+    }
+    if (stat(*folder, &status) == 0 && S_ISDIR(status.st_mode)) return true;
+    return ss_fail(err, SS_ERROR_USAGE, "--scratch: %s is not a folder", *folder);
+}
+
 static int run_bench(const ss_command *command)
 {
     const bench_options *options = command->options;
@@ -264,13 +284,17 @@ static int run_bench(const ss_command *command)
     bool good = made && describe(command, &campaign, &output, &err);
 
     ss_ledger *ledger = NULL;
+    ss_ledger_scratch scratch = {.lock.file = -1};
+    const char *folder = NULL;
     if (good) {
         ss_interrupt_listen();
-        ledger = ss_ledger_open(output, &err);
+        good = find_scratch(options, &folder, &err);
+        if (good && folder) good = ss_ledger_scratch_open(&scratch, folder, output, &err);
+        ledger = folder ? scratch.ledger : good ? ss_ledger_open(output, &err) : NULL;
         good = ledger != NULL;
     }
     if (good) {
-        bench_progress progress = {command, ss_progress_line_begin(command)};
+        bench_progress progress = {command, ss_progress_line_begin(command), &scratch};
         ss_campaign_hooks hooks = {.context = &progress,
                                    .say = say,
                                    .complain = complain,
@@ -304,7 +328,10 @@ static int run_bench(const ss_command *command)
         ss_command_say(command, "%s: %d of %d runs done (%d new, %d reused)%s", output, done, summary.runs,
                        summary.done, summary.before,
                        done != summary.runs ? "; some runs could not be started" : "");
-    ss_ledger_abandon(ledger); // a mistake leaves nothing behind
+    if (!folder || !ledger)
+        ss_ledger_abandon(ledger); // a mistake leaves nothing behind
+    else if (!ss_ledger_scratch_close(&scratch, good ? &err : NULL))
+        good = false;
     if (good && summary.interrupted) {
         if (summary.runs > 0)
             ss_complain("stickslip: interrupted: %d of %d runs are in %s; repeat the command to continue",
@@ -349,6 +376,10 @@ static const ss_option table[] = {
      .help =
          "Runs are not dealt beforehand: rank 1 hands them out over the network, and a rank asks for more "
          "when it is done. With --shard auto or I/N, and %s in the name of the ledger."},
+    {SS_FLAG(TEXT, bench_options, scratch), .value_name = "DIR|auto",
+     .help =
+         "Write the ledger in this folder, on a disk of this machine, and bring it to its place every ten "
+         "minutes and at the end. auto: $SLURM_TMPDIR, or else $TMPDIR."},
     {SS_FLAG(BOOL, bench_options, json), .help = "Print the counts as one JSON object."},
     {0}};
 
