@@ -129,6 +129,43 @@ def test_ranks_of_mpirun_make_the_whole_though_one_is_killed(slope):
     assert contents("merged.db") == contents("whole.db")
 
 
+@pytest.mark.skipif(not has_open_mpi(), reason="no mpirun of Open MPI (tools/setup test)")
+def test_ranks_of_mpirun_have_their_runs_handed_out_though_one_is_killed(slope):
+    """mpirun ends all ranks when one dies; the next time another number of them does the rest."""
+    plugin = build_plugin("killer", KILLER)
+    arguments = [slope, "--every", "3", "-s", "nsgs,pgs,killer", "--plugin", plugin, "--jobs", "1"]
+    whole = bench(*arguments, "-o", "whole.db")
+    Path("runs").mkdir()
+
+    def launch(ranks):
+        return subprocess.run(["mpirun", "-n", str(ranks), "--oversubscribe", *(["--allow-run-as-root"] if os.geteuid() == 0 else []),
+                               PROGRAM, "bench", *arguments, *QUICK, "--shard", "auto", "--claim", "-o", "runs/%s.db"],
+                              stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, timeout=120)
+
+    Path("armed").touch()
+    ended = launch(3)
+    assert ended.returncode != 0 and not Path("armed").exists(), ended.stderr
+    ended = launch(2)
+    assert ended.returncode == 0, ended.stderr
+    parts = sorted(map(str, Path("runs").glob("*.db")))
+    assert counts(status(*parts, code=DONE)) == {"done": whole["runs"], "missing": 0, "failed": 0}
+    assert all(part["differing"] == 0 for part in run_json("merge", "merged.db", *parts)["files"])
+    assert contents("merged.db") == contents("whole.db")
+
+
+@pytest.mark.skipif(not shutil.which("parallel"), reason="no GNU parallel (tools/setup test)")
+def test_jobs_of_gnu_parallel(slope, monkeypatch):
+    arguments = [slope, "--every", "3", "-s", "nsgs,pgs", "--jobs", "1"]
+    bench(*arguments, "-o", "whole.db")
+    monkeypatch.setenv("SS_SHARDS", "3")
+    monkeypatch.setenv("PARALLEL_HOME", str(Path().resolve()))
+    command = " ".join([str(PROGRAM), "bench", *arguments, *QUICK, "--shard", "auto", "-o", "part-%s.db"])
+    subprocess.run(["parallel", "-j", "3", "-N0", command], input="a\nb\nc\n", text=True, check=True, timeout=60,
+                   stdout=subprocess.DEVNULL)
+    run("merge", "merged.db", *(f"part-{i}-of-3.db" for i in (1, 2, 3)))
+    assert contents("merged.db") == contents("whole.db")
+
+
 # ---- status ------------------------------------------------------------------------------------------------------
 
 def status(*ledgers, code):

@@ -36,7 +36,7 @@ bool ss_ledger_scratch_open(ss_ledger_scratch *scratch, const char *folder, cons
     scratch->path = local_path(folder, target);
     if (!scratch->path) return ss_fail(err, SS_ERROR_RESOURCES, "%s: out of memory", target);
 
-    // A writer without a scratch folder may have been killed: its journal belongs to the file that is going to
+    // A writer without a scratch folder may have been killed: its journal belongs to the file that is to
     // be replaced, and must be gone by then.
     bool exists = access(target, F_OK) == 0, good = true;
     if (exists) {
