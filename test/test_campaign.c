@@ -189,16 +189,17 @@ TEST(a_worker_stays_with_its_problem)
     ss_task task;
     for (int p = 0; p < 3; p++)
         for (int m = 0; m < 4; m++) ss_queue_add(&queue, p, &(ss_task){.problem = p, .method = m});
-    ENSURE(ss_queue_take(&queue, -1, &task) && task.problem == 0);
-    ENSURE(ss_queue_take(&queue, -1, &task) && task.problem == 1);
+    ENSURE(ss_queue_take(&queue, NULL, &task) && task.problem == 0);
+    ENSURE(ss_queue_take(&queue, NULL, &task) && task.problem == 1);
     for (int m = 1; m < 4; m++)
-        ENSURE(ss_queue_take(&queue, 0, &task) && task.problem == 0 && task.method == m);
-    ENSURE(ss_queue_take(&queue, 0, &task) && task.problem == 2); // nobody has begun it
-    ENSURE(ss_queue_take(&queue, 0, &task) && task.problem == 1); // the first of the fullest
+        ENSURE(ss_queue_take(&queue, &(ss_task){.group = 0}, &task) && task.problem == 0 && task.method == m);
+    ENSURE(ss_queue_take(&queue, &(ss_task){.group = 0}, &task) && task.problem == 2); // nobody has begun it
+    ENSURE(ss_queue_take(&queue, &(ss_task){.group = 0}, &task) &&
+           task.problem == 1); // the first of the fullest
     ss_queue_again(&queue, &(ss_task){.problem = 7});
-    ENSURE(ss_queue_take(&queue, 1, &task) && task.problem == 7);
+    ENSURE(ss_queue_take(&queue, &(ss_task){.group = 1}, &task) && task.problem == 7);
     int left = 0;
-    while (ss_queue_take(&queue, 1, &task)) left++;
+    while (ss_queue_take(&queue, &(ss_task){.group = 1}, &task)) left++;
     ENSURE_INT(left, 5);
     ss_queue_free(&queue);
 }
@@ -426,10 +427,10 @@ TEST(the_name_of_a_ledger_has_the_shard)
     ENSURE(ss_campaign_create(&campaign, NULL));
     campaign.shard = 2;
     campaign.shards = 8;
-    ENSURE_TEXT(ss_campaign_ledger_name(&campaign, "runs/%s.db", NULL), "runs/2-of-8.db");
-    ENSURE_TEXT(ss_campaign_ledger_name(&campaign, "%s%s%", NULL), "2-of-82-of-8%");
-    ENSURE_TEXT(ss_campaign_ledger_name(&campaign, "100%d", NULL), "100%d");
-    ENSURE_TEXT(ss_campaign_ledger_name(&campaign, "", NULL), "");
+    ENSURE_TEXT(ss_campaign_ledger_name(&campaign, "runs/%s.db", NULL, NULL), "runs/2-of-8.db");
+    ENSURE_TEXT(ss_campaign_ledger_name(&campaign, "%s%s%", NULL, NULL), "2-of-82-of-8%");
+    ENSURE_TEXT(ss_campaign_ledger_name(&campaign, "100%d", NULL, NULL), "100%d");
+    ENSURE_TEXT(ss_campaign_ledger_name(&campaign, "", NULL, NULL), "");
     ss_campaign_free(&campaign);
 }
 
@@ -444,9 +445,9 @@ TEST(a_selection_becomes_every_combination)
 {
     ss_campaign campaign;
     ENSURE(ss_campaign_create(&campaign, NULL));
-    ss_catalogue_entry entries[] = {{(char *)"one", -1, (char *)"1111111"},
-                                    {(char *)"two", -1, (char *)"0000000"},
-                                    {(char *)"ours", 0, (char *)"1111111"}};
+    ss_catalogue_entry entries[] = {{(char *)"one", -1, (char *)"1111111", true},
+                                    {(char *)"two", -1, (char *)"0000000", true},
+                                    {(char *)"ours", 0, (char *)"1111111", true}};
     ss_catalogue catalogue = {entries, 3};
     const char *cone[] = {"cone"}, *omegas[] = {"1", "1.5"}, *seeds[] = {"1", "2", "3"};
     ss_option_sweep sweeps[] = {{.owner = "one", .name = "omega", .values = omegas, .count = 2, .where = "x"},
@@ -506,7 +507,7 @@ TEST(whether_a_solver_fits_is_known_of_every_formulation)
     accepts[all - 1] = '0';
     ss_campaign campaign;
     ENSURE(ss_campaign_create(&campaign, NULL));
-    ss_catalogue_entry entry = {(char *)"one", -1, accepts};
+    ss_catalogue_entry entry = {(char *)"one", -1, accepts, true};
     ss_catalogue catalogue = {&entry, 1};
     ss_selection selection = {.all_formulations = true, .all_solvers = true, .where = ""};
     ss_planned_method *methods;

@@ -43,6 +43,16 @@ SS_API void ss_answer_destroy(ss_answer *answer);
 /* All velocities and impulses are known: what a file leaves out is NaN. False for NULL. */
 SS_API bool ss_answer_is_complete(const ss_answer *answer);
 
+/* Which contact of a frame starts from which one of the frame before. */
+typedef enum ss_carry {
+    SS_CARRY_MATCHED, /* the nearest one between the same two bodies, by their ids, that is not taken */
+    SS_CARRY_BY_PLACE /* the one at the same place in the list, whatever it is */
+} ss_carry;
+/* The impulses of an answer to `before` as a start for `frame`; contacts without a counterpart start from
+ * zero, joint rows too, unless there are as many as before. NULL only when out of memory. */
+SS_API ss_answer *ss_answer_carry(const ss_frame *before, const ss_answer *answer, const ss_frame *frame,
+                                  ss_carry how, ss_error *err);
+
 #ifdef __cplusplus
 }
 #endif

@@ -2,6 +2,7 @@
 
 #include "base/number.h"
 #include "base/option_rows.h"
+#include "base/words.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -42,6 +43,11 @@ const ss_option ss_campaign_option_table[] = {
      .help =
          "BPMD, frames with alternatives (docs/peg.md): select one alternative per group; find it by trying "
          "all; contacts only; all alternatives as contacts."},
+    {ROW(SS_OPTION_TEXT, start, "cold"), .value_name = "cold|warm|own|shifted,...",
+     .help =
+         "BPMD: start every run from zero; from an accurate answer to the frame before, contacts matched; "
+         "from the method's own answer to it; or from the accurate one without matching. Several: every "
+         "method is run with each of them."},
     {ROW(SS_OPTION_TEXT, reference, NULL), .value_name = "SOLVER",
      .help = "Compute a reference answer for every frame with this solver, and measure the distance to it."},
     {ROW(SS_OPTION_INT, repeats, "0"), .min = 0, .max = 10000, .value_name = "N",
@@ -115,6 +121,24 @@ const char *ss_tolerance_rule(double tolerance, char rule[SS_TOLERANCE_RULE])
     int length = ss_number_write(tolerance, number);
     snprintf(rule, SS_TOLERANCE_RULE, "relative_energy<%.*s", length, number);
     return rule;
+}
+
+bool ss_campaign_starts(ss_campaign *campaign, ss_start starts[SS_START_COUNT], int *count, ss_error *err)
+{
+    int given = 0;
+    const char **words = ss_campaign_words(campaign, campaign->options.start, &given, err);
+    if (!words) return false;
+    *count = 0;
+    for (int i = 0; i < given; i++) {
+        ss_unknown unknown = ss_unknown_start("start", words[i]);
+        int start = 0, before = 0;
+        for (; start < SS_START_COUNT && strcmp(ss_start_name((ss_start)start), words[i]) != 0; start++)
+            ss_unknown_offer(&unknown, ss_start_name((ss_start)start));
+        if (start == SS_START_COUNT) return ss_unknown_fail(&unknown, err);
+        while (before < *count && starts[before] != (ss_start)start) before++;
+        if (before == *count) starts[(*count)++] = (ss_start)start;
+    }
+    return *count > 0 || ss_fail(err, SS_ERROR_USAGE, "--start: expected cold, warm, own or shifted");
 }
 
 const char **ss_campaign_stops(ss_campaign *campaign, int *count, ss_error *err)

@@ -23,6 +23,7 @@ typedef struct ss_campaign_options {
     const char *keep;
     int seed;
     const char *peg;       /* what is done about alternatives, as in ss_request */
+    const char *start;     /* one ss_start, or several separated by commas: every method with each */
     const char *reference; /* solver of the true answer; NULL = none */
     int repeats;           /* timed alone, on a pinned core */
     int repeat_best;       /* only this many of the methods of one solver; 0 = all */
@@ -117,6 +118,9 @@ const char *ss_tolerance_rule(double tolerance, char rule[SS_TOLERANCE_RULE]);
 /* The stop rules that are meant, one or more, each once; NULL with err when a tolerance is not a number. */
 const char **ss_campaign_stops(ss_campaign *campaign, int *count, ss_error *err);
 
+/* The starts that are meant, one or more, each once. False with err when a word is none. */
+bool ss_campaign_starts(ss_campaign *campaign, ss_start starts[SS_START_COUNT], int *count, ss_error *err);
+
 /* Runs of other solvers may take `factor` times the longest run of `solver` on the same problem, but at least
  * `least` and at most `most` seconds. `solver` itself has the time limit of the campaign. */
 typedef struct ss_limit_rule {
@@ -140,6 +144,7 @@ typedef struct ss_catalogue_entry {
     char *name;
     int plugin;    /* index of its file; -1 = of the library, or registered beforehand */
     char *accepts; /* of each formulation, in the order of their list: '1' some of its problems, '0' none */
+    bool starts;   /* it uses where it starts from */
 } ss_catalogue_entry;
 typedef struct ss_catalogue {
     ss_catalogue_entry *entries;
@@ -149,6 +154,7 @@ const ss_catalogue_entry *ss_catalogue_find(const ss_catalogue *catalogue, const
 
 typedef struct ss_planned_method {
     const char *formulation, *solver, *stop;
+    ss_start start;
     ss_option_list with, set;      /* "name=value" */
     const ss_selection *selection; /* that it is of: says where in the campaign names and options stand */
     ss_method_entry entry;         /* filled in by the worker that tries it out */

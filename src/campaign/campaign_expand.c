@@ -16,6 +16,8 @@ typedef struct expansion {
     int count, capacity;
     const char **stops;
     int stop_count;
+    ss_start starts[SS_START_COUNT];
+    int start_count;
     ss_text *left_out;
     ss_error *err;
 } expansion;
@@ -48,12 +50,15 @@ static bool add_method(expansion *e, const ss_planned_method *method)
  * come first, then those of the solver; `at` counts through both. */
 static bool take_values(expansion *e, ss_selection *selection, int at, const ss_planned_method *so_far)
 {
-    // Every option has its value: a method for each stop rule.
+    // Every option has its value: a method for each stop rule and each start.
     if (at == selection->with_count + selection->set_count) {
         ss_planned_method method = *so_far;
-        for (int i = 0; i < e->stop_count; i++) {
-            method.stop = e->stops[i];
-            if (!add_method(e, &method)) return false;
+        const ss_catalogue_entry *entry = ss_catalogue_find(e->catalogue, method.solver);
+        for (int i = 0; i < e->stop_count * e->start_count; i++) {
+            method.stop = e->stops[i / e->start_count];
+            method.start = e->starts[i % e->start_count];
+            bool ignored = method.start != SS_START_COLD && entry && !entry->starts;
+            if (!ignored && !add_method(e, &method)) return false;
         }
         return true;
     }
@@ -115,6 +120,11 @@ static bool take_selection(expansion *e, ss_selection *selection)
                                 formulation);
                 continue;
             }
+            // A solver that ignores its start is run from zero only, if that is wanted.
+            for (int s = 0; s < e->start_count && entry && !entry->starts; s++)
+                if (e->starts[s] != SS_START_COLD)
+                    ss_text_appendf(e->left_out, "%s%s with start %s", e->left_out->length ? ", " : "",
+                                    solver, ss_start_name(e->starts[s]));
             ss_planned_method method = {.formulation = formulation, .solver = solver, .selection = selection};
             if (!take_values(e, selection, 0, &method)) return false;
         }
@@ -128,7 +138,7 @@ bool ss_campaign_expand(ss_campaign *campaign, const ss_catalogue *catalogue, ss
 {
     expansion e = {.campaign = campaign, .catalogue = catalogue, .left_out = left_out, .err = err};
     e.stops = ss_campaign_stops(campaign, &e.stop_count, err);
-    bool good = e.stops != NULL;
+    bool good = e.stops != NULL && ss_campaign_starts(campaign, e.starts, &e.start_count, err);
     for (int i = 0; good && i < campaign->selection_count; i++)
         good = take_selection(&e, &campaign->selections[i]);
     if (good && e.count == 0 && !campaign->options.recorded)

@@ -280,7 +280,8 @@ static bool read_options(const reader *r, json_t *root)
     for (const ss_option *option = ss_campaign_option_table; option->name; option++) {
         json_t *value = json_object_get(root, option->name);
         if (!value) continue;
-        bool may_be_list = strcmp(option->name, "stop") == 0 || strcmp(option->name, "tol") == 0;
+        bool may_be_list = strcmp(option->name, "stop") == 0 || strcmp(option->name, "tol") == 0 ||
+                           strcmp(option->name, "start") == 0;
         const char *text = NULL;
         if (may_be_list && json_is_array(value)) {
             // ["1e-4", "1e-8"] as it would be typed: "1e-4,1e-8"

@@ -203,7 +203,7 @@ static void answer(server *s, client *c)
             ss_text entry = {0};
             ss_problem_entry_pack(&problem->entry, &entry);
             ss_pack_int(&work, problem->source), ss_pack_int(&work, problem->index),
-                ss_pack_int(&work, problem->kind);
+                ss_pack_int(&work, problem->kind), ss_pack_int(&work, problem->has_before);
             ss_pack_int(&work, (int64_t)entry.length);
             ss_text_append_bytes(&work, ss_text_get(&entry), entry.length);
             ss_pack_int(&work, free_runs);

@@ -1,5 +1,7 @@
 #include "campaign/deal.h"
 
+#include "base/digest.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -70,10 +72,28 @@ bool ss_deal_make(ss_deal *deal, const ss_problem_entry *const *problems, int pr
     size_t height = (size_t)problem_count, width = (size_t)method_count;
     *deal = (ss_deal){.group = ss_allocate(width, sizeof *deal->group),
                       .place = ss_allocate(height, sizeof *deal->place),
-                      .is_divided = ss_allocate(height, sizeof *deal->is_divided)};
+                      .is_divided = ss_allocate(height, sizeof *deal->is_divided),
+                      .simulation = ss_allocate(height, sizeof *deal->simulation),
+                      .own = ss_allocate(width, sizeof *deal->own),
+                      .shard_count = shards};
     int64_t *costs = ss_allocate(height, sizeof *costs);
     hand *hands = ss_allocate((size_t)shards, sizeof *hands);
-    bool good = deal->group && deal->place && deal->is_divided && costs && hands;
+    bool good =
+        deal->group && deal->place && deal->is_divided && deal->simulation && deal->own && costs && hands;
+
+    // What the frames of a simulation have in common: the group they are in, and the scene.
+    for (int p = 0; good && p < problem_count; p++) {
+        ss_digest digest = ss_digest_start();
+        const char *frame = strrchr(problems[p]->place, '/');
+        for (const char *at = problems[p]->place; at < frame; at++) ss_digest_add(&digest, (uint64_t)*at);
+        ss_digest_add_text(&digest, problems[p]->scene ? problems[p]->scene : "");
+        deal->simulation[p] = digest.a ^ digest.b;
+    }
+    for (int m = 0; good && m < method_count; m++) {
+        ss_digest digest = ss_digest_start();
+        ss_digest_add_text(&digest, methods[m]->key);
+        if (ss_method_start(methods[m]) == SS_START_OWN) deal->own[m] = (digest.a ^ digest.b) | 1;
+    }
 
     // Methods of one solver are a group. A limit that follows another solver needs that one's times, so that
     // nothing is divided then.
@@ -148,6 +168,9 @@ int ss_deal_shard(const ss_deal *deal, int problem, int method)
 {
     int place = deal->place[problem], group = deal->group[method];
     if (place < 0 || group < 0) return -1;
+    if (deal->own[method])
+        return (int)(ss_digest_scramble(deal->simulation[problem] ^ deal->own[method], SS_ROOT_2, SS_ROOT_3) %
+                     (uint64_t)deal->shard_count);
     return deal->shards[place + (deal->is_divided[problem] ? group : 0)];
 }
 
@@ -158,5 +181,7 @@ void ss_deal_free(ss_deal *deal)
     ss_release(deal->place);
     ss_release(deal->shards);
     ss_release(deal->is_divided);
+    ss_release(deal->simulation);
+    ss_release(deal->own);
     *deal = (ss_deal){0};
 }

@@ -23,6 +23,10 @@ typedef struct ss_deal {
     bool *is_divided; /* of a problem */
     /* The shard of a part, from 0, is shards[place[problem]], + group if the problem is divided. */
     int *place, *shards;
+    /* Runs that start from each other stay together, whatever they cost: their shard follows from digests of
+     * simulation and method; 0 = the method does not start from its own answers. */
+    uint64_t *simulation, *own;
+    int shard_count;
 } ss_deal;
 
 /* us that a run may take, with all that goes with it, as a rule over all solvers: docs/cluster.md. */

@@ -64,7 +64,9 @@ static void *begin_worker(void *context, ss_worker *worker)
 static bool next_task(void *context, const ss_task *last, ss_task *task)
 {
     going *g = context;
-    return ss_queue_take(&g->execution->queue, last ? last->group : -1, task);
+    if (!ss_queue_take(&g->execution->queue, last, task)) return false;
+    ss_execution_begin_chain(g->execution, task);
+    return true;
 }
 
 static bool task_done(void *context, const ss_task *task, const ss_ending *ending, const char *reply,
@@ -170,6 +172,7 @@ bool ss_campaign_execute(ss_campaign *campaign, ss_ledger *ledger, const ss_camp
     ss_release(e.contents);
     ss_release(e.opened);
     ss_deal_free(&e.deal);
+    ss_release(e.chain_begin);
     ss_machine_clear(&e.machine);
     return good;
 }

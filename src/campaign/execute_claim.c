@@ -97,6 +97,7 @@ static bool plan_work(ss_execution *e, const ss_text *work, ss_error *err)
         planned->source = ss_unpack_within(&from, 0, e->campaign->source_count - 1);
         planned->index = planned->entry.index = ss_unpack_within(&from, -1, INT32_MAX);
         planned->kind = (ss_fclib_kind)ss_unpack_within(&from, 0, INT32_MAX);
+        planned->has_before = ss_unpack_within(&from, 0, 1);
         int64_t size = ss_unpack_int(&from);
         if (from.bad || size < 0 || size > from.end - from.at) break;
         ss_unpacker entry = {from.at, from.at + size, false};
@@ -146,6 +147,11 @@ bool ss_execution_claim(ss_execution *e, ss_error *err)
     ss_claim claim = {.socket = -1, .stop = e->hooks->stop};
     char digest[33];
     if (ss_execution_interrupted(e)) return true;
+    for (int m = 0; m < e->plan.method_count; m++)
+        if (e->plan.methods[m].start == SS_START_OWN)
+            return ss_fail(err, SS_ERROR_USAGE,
+                           "--claim hands out runs one by one; runs with --start own need each other: use "
+                           "--shard alone");
     char names[PATH_MAX];
     snprintf(names, sizeof names, "%s.address", campaign->claim);
     const char *file = ss_campaign_ledger_name(campaign, names, "claim", err);

@@ -25,7 +25,11 @@ typedef struct ss_execution {
     ss_claim *claim;        /* has runs handed out instead; NULL = does not */
     int64_t *handed;        /* numbers of these runs, problem by problem; -1 = not handed to us */
     ss_queue queue;         /* of the stage that is going on */
-    int complaints;         /* told so far */
+    /* While solving, per chain of runs that start from each other: the first problem whose answer leads to
+     * the next one. Chain i is the group problem_count + i of the queue. */
+    int *chain_begin;
+    int chain_count;
+    int complaints; /* told so far */
 
     const char *doing;
     int done, total, failures;
@@ -47,6 +51,8 @@ bool ss_execution_stage(ss_execution *execution, const ss_campaign_stage *stage,
 
 /* With a solver whose limit this is, s; none without a limit. */
 ss_patience ss_execution_patience(const ss_execution *execution, double limit);
+/* A task of a chain, as it goes out: where the chain begins is known only now. */
+void ss_execution_begin_chain(const ss_execution *execution, ss_task *task);
 /* Is the method one of those that set the limits of the others? */
 bool ss_execution_sets_limits(const ss_execution *execution, const ss_planned_method *method);
 

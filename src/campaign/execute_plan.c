@@ -40,6 +40,7 @@ static bool take_catalogue(void *context, const ss_task *task, const ss_ending *
         entry->name = ss_unpack_text(&from);
         entry->plugin = ss_unpack_within(&from, -1, e->campaign->plugins.count - 1);
         entry->accepts = ss_unpack_text(&from);
+        entry->starts = ss_unpack_within(&from, 0, 1);
         if (!entry->name || !entry->accepts) from.bad = true;
     }
     return !from.bad || fail_task(ending, "loading the plug-ins", err);
@@ -333,8 +334,29 @@ static bool inspected(void *context, const ss_task *task, const ss_ending *endin
     e->done++;
     if (!ending->replied) return blame_problem(e, planned, ending->message, err);
     if (!ss_reply_unpack(&from, &why)) return blame_problem(e, planned, why.message, err);
+    planned->has_before = ss_unpack_within(&from, 0, 1);
     return ss_problem_entry_unpack(&from, &planned->entry) ||
            blame_problem(e, planned, "invalid reply from a worker process", err);
+}
+
+/* Which problems follow each other in the plan as they do in their files. With start own all must: the answer
+ * to a frame is a result of all runs before it. */
+static bool find_chains(ss_execution *e, ss_error *err)
+{
+    bool own = false;
+    for (int m = 0; m < e->plan.method_count; m++) own |= e->plan.methods[m].start == SS_START_OWN;
+    for (int p = 0; p < e->plan.problem_count; p++) {
+        ss_planned_problem *planned = &e->plan.problems[p], *before = p > 0 ? planned - 1 : planned;
+        bool beside = p > 0 && before->index >= 0 && before->index + 1 == planned->index &&
+                      strcmp(path_of(e, before->source), path_of(e, planned->source)) == 0;
+        planned->follows = planned->has_before && beside && !before->entry.fault;
+        if (own && planned->has_before && !beside && !planned->entry.fault)
+            return ss_fail(err, SS_ERROR_USAGE,
+                           "--start own: %s: frame %d is used without frame %d before it; use whole "
+                           "simulations, or start warm",
+                           path_of(e, planned->source), planned->index, planned->index - 1);
+    }
+    return true;
 }
 
 bool ss_execution_find_problems(ss_execution *e, ss_error *err)
@@ -361,6 +383,7 @@ bool ss_execution_find_problems(ss_execution *e, ss_error *err)
     if (ss_execution_interrupted(e)) return true;
 
     // Into the ledger. The same problem in two files is one; the first file has it.
+    if (!find_chains(e, err)) return false; // a mistake leaves nothing behind
     int kept = 0;
     for (int i = 0; i < e->plan.problem_count; i++) {
         ss_planned_problem *planned = &e->plan.problems[i];
@@ -378,5 +401,5 @@ bool ss_execution_find_problems(ss_execution *e, ss_error *err)
             e->plan.problems[kept++] = *planned;
     }
     e->plan.problem_count = e->summary->problems = kept;
-    return true;
+    return find_chains(e, err);
 }

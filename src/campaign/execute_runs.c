@@ -19,21 +19,52 @@ static bool is_failure(ss_outcome outcome)
 /* Does the run belong to this shard? */
 static bool is_ours(const ss_execution *e, int problem, int method)
 {
+    if (e->plan.problems[problem].entry.fault) return false;
     if (e->claim) return e->handed[(int64_t)problem * e->plan.method_count + method] >= 0;
     return e->campaign->shards == 1 || ss_deal_shard(&e->deal, problem, method) == e->campaign->shard - 1;
 }
 
-/* Calls `visit` for every run of the matrix. */
-static bool for_every_run(ss_execution *e, bool (*visit)(ss_execution *, int problem, int method, ss_error *),
+/* Calls `visit` for every run of the matrix: first those that start from each other, chain by chain, because
+ * no two of a chain can be made at the same time; then the others, problem by problem, with chain = -1. */
+static bool for_every_run(ss_execution *e,
+                          bool (*visit)(ss_execution *, int problem, int method, int chain, ss_error *),
                           ss_error *err)
 {
-    for (int p = 0; p < e->plan.problem_count; p++) {
-        for (int m = 0; m < e->plan.method_count; m++) {
-            if (e->plan.problems[p].entry.fault || !is_ours(e, p, m)) continue;
-            if (!visit(e, p, m, err)) return false;
+    int chain = -1;
+    for (int m = 0; m < e->plan.method_count; m++) {
+        if (e->plan.methods[m].start != SS_START_OWN) continue;
+        for (int p = 0; p < e->plan.problem_count; p++) {
+            if (p == 0 || !e->plan.problems[p].follows) chain++;
+            if (is_ours(e, p, m) && !visit(e, p, m, chain, err)) return false;
         }
     }
+
+    for (int p = 0; p < e->plan.problem_count; p++)
+        for (int m = 0; m < e->plan.method_count; m++)
+            if (e->plan.methods[m].start != SS_START_OWN && is_ours(e, p, m) && !visit(e, p, m, -1, err))
+                return false;
     return true;
+}
+
+/* Has a run left an answer that the next one of its chain can start from? */
+static bool has_answer(const ss_known_run *known)
+{
+    return isfinite(known->seconds);
+}
+
+/* The chain of a task goes on after it, from zero. */
+static void break_chain(ss_execution *e, const ss_task *task)
+{
+    int chain = task->group - e->plan.problem_count;
+    if (e->chain_begin && chain >= 0 && chain < e->chain_count) e->chain_begin[chain] = task->problem + 1;
+}
+
+void ss_execution_begin_chain(const ss_execution *e, ss_task *task)
+{
+    int chain = task->group - e->plan.problem_count;
+    if (!e->chain_begin || chain < 0 || chain >= e->chain_count) return;
+    int begin = e->chain_begin[chain]; // may have moved since the task came into the queue
+    if (begin > task->begin && begin <= task->problem) task->begin = begin;
 }
 
 static bool look_up(ss_execution *e, int problem, int method, ss_known_run *known, ss_error *err)
@@ -92,6 +123,7 @@ static bool store_end(ss_execution *e, const ss_task *task, const ss_ending *end
                         .memory = NAN,
                         .steady = true};
     for (int g = 0; g < SS_GAUGE_COUNT; g++) run.gauge[g] = NAN;
+    break_chain(e, task);
     bool good = store(e, task, ending, &run, err);
     ss_text_free(&message);
     ss_record_clear(&run);
@@ -135,9 +167,10 @@ static bool find_failed_rung(ss_execution *e, int problem, int method, ss_known_
 }
 
 /* Which runs of the matrix are there already. */
-static bool count_run(ss_execution *e, int problem, int method, ss_error *err)
+static bool count_run(ss_execution *e, int problem, int method, int chain, ss_error *err)
 {
     ss_known_run known;
+    (void)chain;
     if (!look_up(e, problem, method, &known, err)) return false;
     e->summary->runs++;
     if (known.samples < 0) return true;
@@ -148,20 +181,27 @@ static bool count_run(ss_execution *e, int problem, int method, ss_error *err)
 
 /* Those of the pass that is going on: of one stop rule, and of the solver that sets the limits or the
  * others. */
-static bool queue_run(ss_execution *e, int problem, int method, ss_error *err)
+static bool queue_run(ss_execution *e, int problem, int method, int chain, ss_error *err)
 {
-    ss_task task = {.kind = SS_TASK_RUN, .problem = problem, .method = method};
+    ss_task task = {.kind = SS_TASK_RUN, .problem = problem, .method = method, .group = problem};
     const ss_planned_method *planned = &e->plan.methods[method];
     const ss_method_entry *rung;
     ss_known_run known;
     if (ss_execution_sets_limits(e, planned) != e->sets_limits || strcmp(planned->stop, e->rung) != 0)
         return true;
     if (!look_up(e, problem, method, &known, err)) return false;
+    if (chain >= 0) task.group = e->plan.problem_count + chain;
+    if (chain >= 0 && !e->plan.problems[problem].follows) e->chain_begin[chain] = problem;
+    if (chain >= 0) task.begin = e->chain_begin[chain];
+    if (known.samples >= 0 && !has_answer(&known)) break_chain(e, &task);
     if (known.samples >= 0) return true;
     if (!find_limit(e, problem, method, &task.limit, err)) return false;
     task.patience = ss_execution_patience(e, task.limit);
 
-    // Problems of FCLIB are cones already: there is no frame that another formulation could start from.
+    // Problems of FCLIB stand alone, and are cones already: there is no frame for another formulation.
+    if (e->plan.problems[problem].index < 0 && planned->start != SS_START_COLD)
+        return store_unrun(e, &task, (ss_outcome)SS_NOT_APPLICABLE,
+                           "an FCLIB problem has no frame before it to start from", err);
     if (e->plan.problems[problem].index < 0 && strcmp(planned->formulation, "cone") != 0)
         return store_unrun(e, &task, (ss_outcome)SS_NOT_APPLICABLE,
                            "an FCLIB problem can only be solved as cone", err);
@@ -172,7 +212,7 @@ static bool queue_run(ss_execution *e, int problem, int method, ss_error *err)
         snprintf(why, sizeof why, "not run: %s with %s already", ss_outcome_name(known.outcome), rung->stop);
         return store_unrun(e, &task, known.outcome, why, err);
     }
-    ss_queue_add(&e->queue, problem, &task);
+    (chain >= 0 ? ss_queue_add_link : ss_queue_add)(&e->queue, task.group, &task);
     return true;
 }
 
@@ -205,8 +245,11 @@ static bool take_end(ss_execution *e, const ss_task *task, const ss_ending *endi
         again.plain = again.fresh = true;
         ss_queue_again(&e->queue, &again);
     } else if (began_to_solve) {
+        ss_queue_give_up(&e->queue, task);
         return store_end(e, task, ending, err);
     } else {
+        ss_queue_give_up(&e->queue, task);
+        break_chain(e, task);
         cannot_run(e, task, SS_ERROR_INPUT, ending->message);
     }
     return true;
@@ -244,6 +287,13 @@ bool ss_execution_solve_planned(ss_execution *e, ss_error *err)
     const char **stops = ss_campaign_stops(e->campaign, &rungs, err);
     if (!stops) return false;
     double began = ss_clock_seconds();
+    e->chain_count = 0;
+    for (int m = 0; m < e->plan.method_count; m++)
+        for (int p = 0; p < e->plan.problem_count && e->plan.methods[m].start == SS_START_OWN; p++)
+            e->chain_count += p == 0 || !e->plan.problems[p].follows;
+    ss_release(e->chain_begin); // of runs that were handed out before
+    e->chain_begin = ss_allocate((size_t)e->chain_count, sizeof *e->chain_begin);
+    if (!e->chain_begin) return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for starts");
     if (!for_every_run(e, count_run, err)) return false;
     if (e->summary->before > 0 && e->summary->before < e->summary->runs)
         ss_execution_say(e, "%d of %d runs are already in the ledger", e->summary->before, e->summary->runs);
@@ -319,15 +369,16 @@ static bool time_done(void *context, const ss_task *task, const ss_ending *endin
     return good;
 }
 
-/* Adds the repetitions of one problem's runs to the queue; `known` has room for every method. */
-static bool queue_times(ss_execution *e, int problem, ss_known_run *known, ss_error *err)
+/* Adds the repetitions of one problem's runs to the queue; `known` has room for every method, and `begin` is
+ * for each the first problem whose answer leads to this one. */
+static bool queue_times(ss_execution *e, int problem, ss_known_run *known, int *begin, ss_error *err)
 {
-    const ss_problem_entry *entry = &e->plan.problems[problem].entry;
     const ss_planned_method *methods = e->plan.methods;
     const ss_campaign_options *options = &e->campaign->options;
     for (int m = 0; m < e->plan.method_count; m++) {
         known[m].samples = -1;
-        if (!entry->fault && is_ours(e, problem, m) && !look_up(e, problem, m, &known[m], err)) return false;
+        if (is_ours(e, problem, m) && !look_up(e, problem, m, &known[m], err)) return false;
+        if (!e->plan.problems[problem].follows) begin[m] = problem;
     }
 
     for (int m = 0; m < e->plan.method_count; m++) {
@@ -351,11 +402,14 @@ static bool queue_times(ss_execution *e, int problem, ss_known_run *known, ss_er
             (outcome != (ss_outcome)SS_CONVERGED || faster >= options->repeat_best))
             continue;
 
-        ss_task task = {.kind = SS_TASK_TIME, .problem = problem, .method = m, .count = missing};
+        ss_task task = {
+            .kind = SS_TASK_TIME, .problem = problem, .method = m, .count = missing, .begin = begin[m]};
         if (!find_limit(e, problem, m, &task.limit, err)) return false;
         task.patience = ss_execution_patience(e, task.limit);
         ss_queue_add(&e->queue, problem, &task);
     }
+    for (int m = 0; m < e->plan.method_count; m++)
+        if (known[m].samples < 0 || !has_answer(&known[m])) begin[m] = problem + 1;
     return true;
 }
 
@@ -363,9 +417,13 @@ bool ss_execution_time(ss_execution *e, ss_error *err)
 {
     ss_campaign_stage stage = {"timing", 1, ss_quiet_core(), time_done};
     if (ss_execution_interrupted(e) || e->campaign->options.repeats < 1) return true;
+    ss_release(e->chain_begin); // what is timed comes one after the other
+    e->chain_begin = NULL;
     ss_known_run *known = ss_allocate((size_t)e->plan.method_count, sizeof *known);
-    bool good = known || ss_fail(err, SS_ERROR_RESOURCES, "out of memory for times");
-    for (int p = 0; p < e->plan.problem_count && good; p++) good = queue_times(e, p, known, err);
+    int *begin = ss_allocate((size_t)e->plan.method_count, sizeof *begin);
+    bool good = (known && begin) || ss_fail(err, SS_ERROR_RESOURCES, "out of memory for times");
+    for (int p = 0; p < e->plan.problem_count && good; p++) good = queue_times(e, p, known, begin, err);
     ss_release(known);
+    ss_release(begin);
     return good && ss_execution_stage(e, &stage, err);
 }

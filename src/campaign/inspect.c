@@ -122,7 +122,11 @@ bool ss_task_inspect(ss_worker_state *state, int index, ss_text *reply, ss_error
         ss_manifest_free(&manifest);
     }
     if (!entry.scene) entry.scene = file_scene(path);
+    bool has_before =
+        file && planned->index > 0 &&
+        ss_bpmd_frame_simulation(file, planned->index) == ss_bpmd_frame_simulation(file, planned->index - 1);
 
+    ss_pack_int(reply, has_before);
     ss_problem_entry_pack(&entry, reply);
     ss_problem_entry_clear(&entry);
     return true;

@@ -49,7 +49,8 @@ typedef struct ss_problem_entry {
 
 /* How to solve: everything but the problem. key: digest of all the rest but paths. Texts of options hold what
  * differs from the defaults, in the order of their tables: "omega=1.3 sweep=symmetric", "" = nothing does.
- * `with` begins with "peg=off" or the like where alternatives are not selected. */
+ * `with` begins with "peg=off" or the like where alternatives are not selected, `set` with "start=warm" or
+ * the like where runs do not start from zero. */
 typedef struct ss_method_entry {
     int64_t id;
     char key[33];
@@ -69,6 +70,26 @@ typedef struct ss_method_entry {
 #define SS_CLOCK_WALL "wall"
 #define SS_CLOCK_PROCESSOR "cpu" /* processor time of the thread */
 bool ss_method_counts_processor(const ss_method_entry *method);
+
+/* Where the runs of a method start from. */
+#define SS_START_LIST(X)                                                                               \
+    X(SS_START_COLD, "cold")       /* from zero */                                                     \
+    X(SS_START_WARM, "warm")       /* an accurate answer to the frame before, contacts matched */      \
+    X(SS_START_OWN, "own")         /* the method's own answer to the frame before, contacts matched */ \
+    X(SS_START_SHIFTED, "shifted") /* as warm, but contact by contact in the order of the lists */
+typedef enum ss_start {
+#define SS_START_ENUM(code, name) code,
+    SS_START_LIST(SS_START_ENUM)
+#undef SS_START_ENUM
+        SS_START_COUNT
+} ss_start;
+const char *ss_start_name(ss_start start);
+/* ... of a method, and the options of its solver alone, without its start. */
+ss_start ss_method_start(const ss_method_entry *method);
+const char *ss_method_solver_options(const ss_method_entry *method);
+/* Its first frames have no frame before, and others may follow one without an answer: the message of such a
+ * run begins with this. */
+#define SS_STARTED_COLD "started from zero: "
 
 /* Answers that were stored in the files, by an engine for instance, are judged and not solved again. Their
  * method has the name of the stored result as its solver, the rules it was made with as its formulation, and
@@ -155,6 +176,8 @@ typedef struct ss_run_entry {
     int sample_count;
     bool steady; /* every repeat gave the same bits as the first run */
 } ss_run_entry;
+/* Did it start from zero although its method does not: is the message SS_STARTED_COLD? */
+bool ss_run_started_cold(const ss_run_entry *run);
 
 /* ---- the file --------------------------------------------------------------------------------------- */
 

@@ -1,10 +1,51 @@
-/* Short names of methods: the solver, and in front and behind it only what tells two methods apart. */
+/* How methods are called: where they start from, and short names, the solver with only what tells two methods
+ * apart. */
 #include "campaign/ledger_internal.h"
 
 #include "base/text.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+/* ---- the start of a method ---------------------------------------------------------------------- */
+
+static const char start_mark[] = "start=";
+
+const char *ss_start_name(ss_start start)
+{
+    static const char *const names[] = {
+#define START_NAME(code, name) name,
+        SS_START_LIST(START_NAME)
+#undef START_NAME
+    };
+    return (unsigned)start < SS_START_COUNT ? names[start] : NULL;
+}
+
+ss_start ss_method_start(const ss_method_entry *method)
+{
+    size_t mark = sizeof start_mark - 1;
+    if (!method->set || strncmp(method->set, start_mark, mark) != 0) return SS_START_COLD;
+    size_t length = strcspn(method->set + mark, " ");
+    for (int start = SS_START_WARM; start < SS_START_COUNT; start++) {
+        const char *name = ss_start_name((ss_start)start);
+        if (strlen(name) == length && strncmp(method->set + mark, name, length) == 0) return (ss_start)start;
+    }
+    return SS_START_COLD; // an option of the solver that is called so
+}
+
+const char *ss_method_solver_options(const ss_method_entry *method)
+{
+    if (ss_method_start(method) == SS_START_COLD) return method->set;
+    size_t length = strcspn(method->set, " ");
+    return method->set + length + (method->set[length] == ' ');
+}
+
+bool ss_run_started_cold(const ss_run_entry *run)
+{
+    return run->message && strncmp(run->message, SS_STARTED_COLD, sizeof SS_STARTED_COLD - 1) == 0;
+}
+
+/* ---- labels ------------------------------------------------------------------------------------- */
 
 typedef struct label {
     ss_text text;  /* as far as it is made */

@@ -30,6 +30,7 @@ typedef struct ss_patience {
 typedef struct ss_task {
     int kind, problem, method, count;
     int group;    /* of the queue */
+    int begin;    /* with start own: the first problem of the chain whose answer leads here */
     double limit; /* s of solving; 0 = none */
     bool plain;
     bool fresh;           /* the pool's: in a new process, so that no other task is to blame for its end */

@@ -35,22 +35,53 @@ void ss_queue_add(ss_queue *queue, int group, const ss_task *task)
     queue->groups[queue->group_count - 1].end = queue->count;
 }
 
+void ss_queue_add_link(ss_queue *queue, int group, const ss_task *task)
+{
+    ss_queue_add(queue, group, task);
+    if (!queue->out_of_memory) queue->groups[queue->group_count - 1].chain = true;
+}
+
+/* The chain that the task is out of; NULL: none. A task that was tried again is another one than before. */
+static ss_queue_group *chain_of(ss_queue *queue, const ss_task *task)
+{
+    for (int i = 0; i < queue->group_count; i++) {
+        ss_queue_group *group = &queue->groups[i];
+        if (group->key != task->group) continue;
+        bool is_out = group->chain && group->is_out && group->out.problem == task->problem &&
+                      group->out.fresh == task->fresh && group->out.plain == task->plain;
+        return is_out ? group : NULL;
+    }
+    return NULL;
+}
+
+void ss_queue_give_up(ss_queue *queue, const ss_task *task)
+{
+    ss_queue_group *chain = chain_of(queue, task);
+    if (chain) chain->is_out = false;
+}
+
 void ss_queue_again(ss_queue *queue, const ss_task *task)
 {
     queue->again =
         grow(queue, queue->again, queue->again_count, &queue->again_capacity, sizeof *queue->again);
     if (!queue->out_of_memory) queue->again[queue->again_count++] = *task;
+    for (int i = 0; i < queue->group_count; i++)
+        if (queue->groups[i].key == task->group && queue->groups[i].is_out) queue->groups[i].out = *task;
 }
 
 static bool take_from(ss_queue *queue, ss_queue_group *group, ss_task *task)
 {
     group->begun = true;
     *task = queue->tasks[group->next++];
+    group->is_out = group->chain;
+    group->out = *task;
     return true;
 }
 
-bool ss_queue_take(ss_queue *queue, int key, ss_task *task)
+bool ss_queue_take(ss_queue *queue, const ss_task *last, ss_task *task)
 {
+    int key = last ? last->group : -1;
+    if (last) ss_queue_give_up(queue, last); // replied to; one that is tried again is out under another name
     if (queue->again_count > 0) {
         *task = queue->again[--queue->again_count];
         return true;
@@ -60,7 +91,7 @@ bool ss_queue_take(ss_queue *queue, int key, ss_task *task)
     for (int i = 0; key >= 0 && i < queue->group_count; i++) {
         ss_queue_group *own = &queue->groups[i];
         if (own->key != key) continue;
-        if (own->next < own->end) return take_from(queue, own, task);
+        if (own->next < own->end && !own->is_out) return take_from(queue, own, task);
         break;
     }
 
@@ -73,7 +104,7 @@ bool ss_queue_take(ss_queue *queue, int key, ss_task *task)
     ss_queue_group *fullest = NULL;
     int most = 0;
     for (int i = 0; i < queue->group_count; i++) {
-        int left = queue->groups[i].end - queue->groups[i].next;
+        int left = queue->groups[i].is_out ? 0 : queue->groups[i].end - queue->groups[i].next;
         if (left > most) fullest = &queue->groups[i], most = left;
     }
     return fullest && take_from(queue, fullest, task);

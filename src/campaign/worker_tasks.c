@@ -98,6 +98,7 @@ bool ss_task_list(ss_worker_state *state, ss_text *reply, ss_error *err)
         ss_pack_text(reply, solver->name);
         ss_pack_int(reply, ss_plugin_set_index(&state->plugins, solver));
         ss_pack_text(reply, ss_text_get(&accepts));
+        ss_pack_int(reply, (solver->traits & SS_WARM_STARTS) != 0);
     }
     ss_probes_free(&probes);
     bool good = !accepts.out_of_memory || ss_fail(err, SS_ERROR_RESOURCES, "out of memory for solvers");
@@ -183,7 +184,12 @@ bool ss_task_describe(ss_worker_state *state, int index, ss_text *reply, ss_erro
         ss_text_appendf(&words, "peg=%s%s", state->plan->request.peg, with[0] ? " " : "");
     ss_text_append(&words, with);
     ss_pack_text(reply, ss_text_get(&words));
-    ss_pack_text(reply, set);
+    ss_start start = state->plan->methods[index].start; // the same holds for where runs start from
+    ss_text_clear(&words);
+    if (start != SS_START_COLD)
+        ss_text_appendf(&words, "start=%s%s", ss_start_name(start), set[0] ? " " : "");
+    ss_text_append(&words, set);
+    ss_pack_text(reply, ss_text_get(&words));
     bool good = !words.out_of_memory;
     ss_text_free(&words);
     return good || ss_fail(err, SS_ERROR_RESOURCES, "out of memory for methods");
@@ -195,6 +201,7 @@ static void forget_problem(ss_worker_state *state)
 {
     if (state->has_truth) ss_truth_free(&state->truth);
     state->has_truth = false;
+    ss_worker_state_forget_before(state);
     ss_session_destroy(state->session); // its memory has the size of the problem, and its frame goes
     state->session = NULL;
     ss_frame_destroy(state->frame);

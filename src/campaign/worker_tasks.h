@@ -7,6 +7,7 @@
 #include "campaign/campaign.h"
 #include "campaign/pool.h"
 #include "campaign/wire.h"
+#include "session/prover.h"
 #include "session/stages.h"
 
 /* A frame or problem of a source. */
@@ -14,6 +15,8 @@ typedef struct ss_planned_problem {
     int source;
     int index;              /* of the frame; -1: FCLIB */
     ss_fclib_kind kind;     /* FCLIB */
+    bool has_before;        /* its file has a frame before it, of the same simulation */
+    bool follows;           /* ... which is the planned problem before it, and can be solved */
     ss_problem_entry entry; /* filled in by its inspection */
 } ss_planned_problem;
 
@@ -45,6 +48,12 @@ bool ss_reply_unpack(ss_unpacker *from, ss_error *err);
 
 /* ---- among the files of it ----------------------------------------------------------------------- */
 
+/* A method's own answer to the last problem of a chain that it has solved. */
+typedef struct ss_own_link {
+    int problem;       /* counted from 1; 0 = none */
+    ss_answer *answer; /* NULL: that run left nothing to start from */
+} ss_own_link;
+
 typedef struct ss_worker_state {
     const ss_plan *plan;
     ss_worker *worker;
@@ -64,6 +73,13 @@ typedef struct ss_worker_state {
     int session_method;
     double session_limit;
     bool session_history;
+
+    ss_frame *before;    /* the frame before the one in memory, if a start was asked for; else NULL */
+    ss_answer *accurate; /* to it, by the laws of a method; NULL: not looked for, or none */
+    int accurate_method; /* -1 = not looked for */
+    ss_prover *prover;   /* that finds such answers, for the laws of a method */
+    int prover_method;
+    ss_own_link *links; /* [methods] with start own; NULL: not used yet */
 
     bool has_truth; /* of the problem in memory, for */
     ss_step_options truth_step;
@@ -86,6 +102,18 @@ bool ss_worker_state_load_again(ss_worker_state *state, int problem, ss_error *e
  * every iteration. */
 ss_session *ss_worker_state_session(ss_worker_state *state, int method, double limit, bool history,
                                     ss_error *err);
+/* What the run of a task starts from, for the frame in memory: *guess NULL = from zero, then *why says why
+ * where the method does not want that. Runs of the chain that this process has not made are made again. */
+bool ss_worker_state_start(ss_worker_state *state, const ss_task *task, ss_answer **guess, const char **why,
+                           ss_error *err);
+/* With start own, the next run starts from the answer of this one, which the session has run; NULL: that
+ * failed. */
+bool ss_worker_state_link(ss_worker_state *state, const ss_task *task, ss_session *session, ss_error *err);
+/* Forgets what is about the frame before the one in memory. */
+void ss_worker_state_forget_before(ss_worker_state *state);
+/* Assembles and solves the problem in memory. by_processor: the clock. */
+bool ss_worker_state_solve(ss_worker_state *state, ss_session *session, const ss_answer *guess,
+                           bool by_processor, ss_error *err);
 /* The file of a source, open. */
 ss_bpmd *ss_worker_state_file(ss_worker_state *state, int source, ss_error *err);
 /* "/simulation_000001/mbs_frame000003", "/fclib_local" */

@@ -13,7 +13,8 @@
 
 /* Assembles and solves. The problem is made again for every run: what one solver adds to a problem, its
  * matrix for instance, would change the rounding of the next. */
-static bool solve(ss_worker_state *state, ss_session *session, bool by_processor, ss_error *err)
+bool ss_worker_state_solve(ss_worker_state *state, ss_session *session, const ss_answer *guess,
+                           bool by_processor, ss_error *err)
 {
     const ss_formulation *formulation = ss_session_method(session)->formulation;
     const ss_solver *solver = ss_session_method(session)->solver;
@@ -23,11 +24,11 @@ static bool solve(ss_worker_state *state, ss_session *session, bool by_processor
         ss_worker_phase(state->worker, SS_PHASE_SOLVING);
     bool selects = state->frame && ss_session_selects(session, state->frame);
     bool taken = selects        ? true
-                 : state->frame ? ss_session_take_frame(session, state->frame, NULL, err)
+                 : state->frame ? ss_session_take_frame(session, state->frame, guess, err)
                                 : ss_session_take_problem(session, state->lawful, NULL, err);
     ss_worker_phase(state->worker, SS_PHASE_SOLVING);
     ss_clock_count_processor(by_processor); // the phase began by the clock of its observer
-    bool good = taken && (selects ? ss_session_select(session, state->frame, NULL, err)
+    bool good = taken && (selects ? ss_session_select(session, state->frame, guess, err)
                                   : ss_session_run(session, err));
     ss_clock_count_processor(false);
     return good;
@@ -60,18 +61,34 @@ static bool judge(ss_worker_state *state, ss_session *session, bool plain, ss_er
 bool ss_task_run(ss_worker_state *state, const ss_task *task, ss_text *reply, ss_error *err)
 {
     bool by_processor = state->plan->campaign->options.clock == SS_COUNT_PROCESSOR_TIME;
-    if (!ss_worker_state_load_again(state, task->problem, err)) return false;
+    ss_answer *guess = NULL;
+    const char *from_zero = NULL;
+    if (!ss_worker_state_load_again(state, task->problem, err) ||
+        !ss_worker_state_start(state, task, &guess, &from_zero, err))
+        return false;
     ss_session *session = ss_worker_state_session(state, task->method, task->limit, true, err);
-    if (!session) return false;
     ss_run_entry run = {0};
     ss_error why = {0};
-    bool good = solve(state, session, by_processor, &why) && judge(state, session, task->plain, &why) &&
-                ss_record_make(ss_session_result(session), &run, &why);
+    bool good = session && ss_worker_state_solve(state, session, guess, by_processor, &why);
+    ss_answer_destroy(guess);
+    if (!session || !ss_worker_state_link(state, task, good ? session : NULL, err)) return false;
+    good = good && judge(state, session, task->plain, &why) &&
+           ss_record_make(ss_session_result(session), &run, &why);
+
+    // Nothing to start from, although that was wanted: the run counts, but not among warm ones.
+    if (good && from_zero && !run.message) {
+        ss_text message = {0};
+        ss_text_appendf(&message, SS_STARTED_COLD "%s", from_zero);
+        run.message = ss_text_copy(ss_text_get(&message));
+        ss_text_free(&message);
+        good = run.message || ss_fail(&why, SS_ERROR_RESOURCES, "out of memory for a record");
+    }
 
     // The limit counts solving alone. When measuring takes far longer, the run is ended from outside; that is
     // a limit of time all the same.
     if (good && run.outcome == (ss_outcome)SS_CANCELLED) {
         run.outcome = (ss_outcome)SS_TIME_LIMIT;
+        ss_release(run.message);
         run.message = ss_text_copy("stopped: measuring takes much longer than solving");
         good = run.message || ss_fail(&why, SS_ERROR_RESOURCES, "out of memory for a record");
     }
@@ -91,10 +108,10 @@ bool ss_task_run(ss_worker_state *state, const ss_task *task, ss_text *reply, ss
     return true;
 }
 
-static bool time_once(ss_worker_state *state, ss_session *session, bool by_processor, ss_sample *sample,
-                      char answer[33], ss_error *err)
+static bool time_once(ss_worker_state *state, ss_session *session, const ss_answer *guess, bool by_processor,
+                      ss_sample *sample, char answer[33], ss_error *err)
 {
-    if (!solve(state, session, by_processor, err)) return false;
+    if (!ss_worker_state_solve(state, session, guess, by_processor, err)) return false;
     const ss_result *result = ss_session_result(session);
     *sample = (ss_sample){result->run.seconds, result->run.elapsed};
     ss_record_answer(result->x, result->problem->size, answer);
@@ -105,21 +122,26 @@ bool ss_task_time(ss_worker_state *state, const ss_task *task, ss_text *reply, s
 {
     bool by_processor = state->plan->campaign->options.clock == SS_COUNT_PROCESSOR_TIME;
     char first[33], answer[33];
+    const char *from_zero;
+    ss_answer *guess = NULL;
     ss_sample sample;
     bool steady = true;
-    if (!ss_worker_state_load_again(state, task->problem, err)) return false;
+    if (!ss_worker_state_load_again(state, task->problem, err) ||
+        !ss_worker_state_start(state, task, &guess, &from_zero, err))
+        return false;
     // without history: what a user would run
     ss_session *session = ss_worker_state_session(state, task->method, task->limit, false, err);
-    if (!session || !time_once(state, session, by_processor, &sample, first, err)) return false; // warm-up
+    bool good = session && time_once(state, session, guess, by_processor, &sample, first, err); // warm-up
 
-    if (sample.elapsed < SHORT_RUN) by_processor = false;
+    if (good && sample.elapsed < SHORT_RUN) by_processor = false;
     ss_pack_int(reply, task->count);
-    for (int i = 0; i < task->count; i++) {
-        if (!time_once(state, session, by_processor, &sample, answer, err)) return false;
+    for (int i = 0; good && i < task->count; i++) {
+        good = time_once(state, session, guess, by_processor, &sample, answer, err);
         ss_pack_real(reply, sample.seconds);
         ss_pack_real(reply, sample.elapsed);
-        steady &= strcmp(first, answer) == 0;
+        steady &= good && strcmp(first, answer) == 0;
     }
+    ss_answer_destroy(guess);
     ss_pack_int(reply, steady);
-    return true;
+    return good;
 }

@@ -63,7 +63,7 @@ static void append_method(ss_text *text, const ss_method_entry *method)
     }
     append_assignments(text, "--with", with);
     append_option(text, "-s", method->solver);
-    append_assignments(text, "--set", method->set);
+    append_assignments(text, "--set", ss_method_solver_options(method));
     append_option(text, "--stop", method->stop);
     append_option(text, "--keep", method->keep);
     ss_text_appendf(text, " --iterations %d", method->iterations);
@@ -97,6 +97,7 @@ static void put_method(ss_json *json, const ss_method_entry *method, const ss_re
     ss_json_member_text(json, "with", method->with);
     ss_json_member_text(json, "solver", method->solver);
     ss_json_member_text(json, "set", method->set);
+    ss_json_member_text(json, "start", ss_start_name(ss_method_start(method)));
     ss_json_member_text(json, "plugin", method->plugin);
     ss_json_member_text(json, "pluginFile", method->plugin_file);
     ss_json_member_text(json, "stop", method->stop);

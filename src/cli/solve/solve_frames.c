@@ -67,58 +67,6 @@ static bool store(job *j, const ss_frame *frame, const ss_solved *solved, ss_err
                                    solved->result->contacts, err);
 }
 
-/* ---- a warm start -------------------------------------------------------------------------------- */
-
-static int32_t id_of(const ss_frame *frame, int body)
-{
-    return body == SS_WORLD ? 0 : frame->bodies.id[body]; // ids are positive
-}
-
-/* A start from the answer of the frame before. NULL only when out of memory. */
-static ss_answer *warm_start(const ss_frame *frame, const ss_frame *before, const ss_answer *last,
-                             ss_error *err)
-{
-    ss_answer *guess = ss_answer_create(frame, ss_frame_has_moments(frame), err);
-    bool *taken = ss_allocate((size_t)before->contacts.count, sizeof *taken);
-    if (!guess || !taken) {
-        if (guess) ss_fail(err, SS_ERROR_RESOURCES, "out of memory for %d contacts", before->contacts.count);
-        ss_answer_destroy(guess);
-        ss_release(taken);
-        return NULL;
-    }
-
-    // A contact starts from the nearest one of the same bodies that is not taken yet, if there is one.
-    for (int c = 0; c < frame->contacts.count; c++) {
-        const int *now = frame->contacts.pair[c];
-        int from = -1;
-        double nearest = 0.0;
-        for (int old = 0; old < before->contacts.count; old++) {
-            const int *then = before->contacts.pair[old];
-            if (taken[old] || id_of(frame, now[0]) != id_of(before, then[0]) ||
-                id_of(frame, now[1]) != id_of(before, then[1]))
-                continue;
-            const double *a = frame->contacts.point[c], *b = before->contacts.point[old];
-            double away = 0.0; // squared
-            for (int i = 0; i < 3; i++) away += (a[i] - b[i]) * (a[i] - b[i]);
-            if (from < 0 || away < nearest) from = old, nearest = away;
-        }
-        if (from < 0) continue;
-        taken[from] = true;
-        guess->normal_impulse[c] = last->normal_impulse[from];
-        memcpy(guess->friction_impulse[c], last->friction_impulse[from], sizeof guess->friction_impulse[c]);
-        if (guess->rolling_impulse && last->rolling_impulse)
-            memcpy(guess->rolling_impulse[c], last->rolling_impulse[from], sizeof guess->rolling_impulse[c]);
-    }
-
-    // Joints have no names: theirs are carried over when there are as many rows as before.
-    if (frame->constraints.row_count == before->constraints.row_count)
-        memcpy(guess->row_impulse, last->row_impulse,
-               (size_t)frame->constraints.row_count * sizeof *guess->row_impulse);
-    memcpy(guess->velocity, frame->bodies.velocity, (size_t)frame->bodies.count * sizeof *guess->velocity);
-    ss_release(taken);
-    return guess;
-}
-
 /* ---- one frame ----------------------------------------------------------------------------------- */
 
 static void remember(job *j, ss_frame *frame)
@@ -140,7 +88,7 @@ static bool solve_frame(job *j, int index, const char *place, ss_error *err)
     const ss_answer *last = ss_session_result(s->session)->answer;
     ss_answer *guess = NULL;
     if (good && j->before && last) {
-        guess = warm_start(frame, j->before, last, err);
+        guess = ss_answer_carry(j->before, last, frame, SS_CARRY_MATCHED, err);
         good = guess != NULL;
     }
     good = good && ss_solving_run_frame(s, frame, guess, &solved, err);
