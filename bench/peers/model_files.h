@@ -92,6 +92,7 @@ static inline model_comparison model_compare(const char *path, ss_coordinate_kin
         how.h = c.h;
         how.joints = SS_STABILISE_IMPULSE;
         how.coordinates = coordinates;
+        how.bias = SS_BIAS_EXPLICIT; // MuJoCo's rule
         sim = ss_sim_create(world, &how, &err);
         if (!sim) snprintf(c.why, sizeof c.why, "%.250s", err.message);
     }

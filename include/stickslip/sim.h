@@ -33,6 +33,9 @@ typedef enum ss_gyro {
 /* What turning links do to the bodies on them, in minimal coordinates: Coriolis, centrifugal and gyroscopic
  * forces. */
 typedef enum ss_bias {
+    /* those of the whole move, start to end: energy errors do not add up; where joints turn too far for that
+     * within a step, as carried */
+    SS_BIAS_MIDWAY,
     SS_BIAS_EXPLICIT, /* by the rates at the start of the step, as MuJoCo has it: gains energy if fast */
     /* the bodies bring their momenta of the step before with them, as in maximal coordinates: stable where
      * joints turn far within a step, at the price of energy that is lost there */

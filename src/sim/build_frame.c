@@ -432,8 +432,9 @@ bool ss_sim_solve_trees(ss_sim *sim, ss_error *err)
         memcpy(loads[l].inertia, bodies->inertia[b], sizeof loads[l].inertia);
         memcpy(loads[l].force, bodies->force[b], sizeof loads[l].force);
     }
-    if (!ss_trees_solve(&sim->trees, sim->frame->h, loads, laws, sim->memory, sim->rates, change, err))
-        return false;
+    ss_articulated *factored = ss_trees_factor(&sim->trees, loads, laws, sim->memory, err);
+    if (!factored) return false;
+    ss_trees_solve(&sim->trees, factored, sim->frame->h, loads, laws, sim->rates, change);
     for (int l = 0; l < sim->trees.count; l++) {
         int b = sim->body_place[sim->trees.link[l].body];
         for (int d = 0; d < 6; d++) sim->answer->velocity[b][d] = bodies->velocity[b][d] + change[l][d];
@@ -442,15 +443,6 @@ bool ss_sim_solve_trees(ss_sim *sim, ss_error *err)
 }
 
 /* ---- together --------------------------------------------------------------------------------------- */
-
-/* Poses and velocities of the world as trees; what the velocities had beside the joints is dropped. */
-bool ss_sim_find_trees(ss_sim *sim, ss_error *err)
-{
-    if (!ss_trees_update(&sim->trees, sim->world, err)) return false;
-    ss_trees_write_velocities(&sim->trees, sim->world);
-    return sim->options.bias != SS_BIAS_CARRIED ||
-           ss_trees_carry(&sim->trees, &sim->moved, sim->world, sim->h, sim->memory, err);
-}
 
 bool ss_sim_build_frame(ss_sim *sim, ss_error *err)
 {

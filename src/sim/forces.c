@@ -97,7 +97,7 @@ void ss_sim_link_force(const ss_sim *sim, const ss_body *body, const ss_link *li
                        const double world_inertia[9], double wrench[6])
 {
     ss_sim_plain_force(sim, body, wrench);
-    if (sim->options.bias == SS_BIAS_CARRIED) {
+    if (link->has_force) {
         add(wrench, 1.0, link->force);
         add(wrench + 3, 1.0, link->torque);
         return;

@@ -1,6 +1,7 @@
 /* From the answer to new velocities and poses. */
 #include "sim/state.h"
 
+#include "base/memory.h"
 #include "linalg/quat.h"
 #include "model/joint_rows.h"
 
@@ -144,13 +145,47 @@ typedef struct free_turn {
     bool midway;    /* it is that of the midpoint rule, and nothing else counts on how the body turns */
 } free_turn;
 
+/* Loops of trees are closed after the move, by a correction of all joints at once; then those of the trees
+ * are exact again. Impulses: velocities get what the correction was within the step, and hold the joints at
+ * the new poses, as RATTLE does. */
+static bool close_loops(ss_sim *sim, ss_error *err)
+{
+    ss_world *world = sim->world;
+    ss_stabilise_report report;
+    double tolerance = sim->options.joint_tolerance;
+    bool by_impulses = sim->options.joints == SS_STABILISE_IMPULSE, loops = false;
+    for (int j = 0; j < ss_world_joint_count(world); j++) {
+        const ss_joint *joint = ss_world_joint(world, j);
+        loops |= sim->trees.of_joint[j] < 0 && joint->compliance == 0.0 && ss_joint_is_active(world, joint) &&
+                 ss_joint_equation_count(joint) > 0;
+    }
+    if (!loops) return true;
+
+    int count = sim->answer->bodies;
+    ss_body *before = ss_arena_take_unset(sim->memory, (size_t)count, sizeof *before, "bodies of loops");
+    if (!before) return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for loops of joints");
+    for (int b = 0; b < count; b++) before[b] = *ss_world_body(world, sim->frame_body[b]);
+    if (!ss_stabilise_positions(sim->stabiliser, world, tolerance, &report, err)) return false;
+    for (int b = 0; by_impulses && b < count; b++) {
+        ss_body *body = ss_world_body(world, sim->frame_body[b]);
+        ss_vec3 turn = ss_quat_between(ss_quat_load(before[b].quaternion), ss_quat_load(body->quaternion));
+        for (int i = 0; i < 3; i++) body->velocity[i] += (body->position[i] - before[b].position[i]) / sim->h;
+        ss_vec3 spin = ss_vec3_add_scaled(ss_vec3_load(body->velocity + 3), 1.0 / sim->h, turn);
+        ss_vec3_store(spin, body->velocity + 3);
+    }
+    if (by_impulses && !ss_stabilise_after_move(sim->stabiliser, world, tolerance, &report, err))
+        return false;
+    ss_trees_settle(&sim->moved, world);
+    return true;
+}
+
 bool ss_sim_move(ss_sim *sim, ss_error *err)
 {
     ss_world *world = sim->world;
     double tolerance = sim->options.joint_tolerance;
     int count = sim->answer->bodies;
     bool in_trees = sim->options.coordinates == SS_MINIMAL,
-         by_impulses = sim->options.joints == SS_STABILISE_IMPULSE;
+         by_impulses = sim->options.joints == SS_STABILISE_IMPULSE && !in_trees;
     ss_stabilise_report report;
 
     free_turn *turns = ss_arena_take(sim->memory, (size_t)count, sizeof *turns, "free turns");
@@ -200,7 +235,8 @@ bool ss_sim_move(ss_sim *sim, ss_error *err)
     ss_sim_move_kinematic(sim);
     if (by_impulses && !ss_stabilise_after_move(sim->stabiliser, world, tolerance, &report, err))
         return false;
-    if (sim->options.joints == SS_STABILISE_PROJECTION &&
+    if (in_trees && sim->stabiliser && !close_loops(sim, err)) return false;
+    if (sim->options.joints == SS_STABILISE_PROJECTION && !in_trees &&
         !ss_stabilise_positions(sim->stabiliser, world, tolerance, &report, err))
         return false;
     return ss_sim_end_move(sim, NULL, err);

@@ -108,10 +108,11 @@ const ss_option ss_sim_option_table[] = {
     {.name = "bias",
      .type = SS_OPTION_CHOICE,
      .offset = offsetof(ss_sim_options, bias),
-     .default_value = "explicit",
-     .choices = "explicit|carried",
-     .help = "Coriolis and centrifugal forces in minimal coordinates: from the start of the step, as MuJoCo; "
-             "or by the momenta that bodies bring along, which is stable at larger steps and loses energy"},
+     .default_value = "midway",
+     .choices = "midway|explicit|carried",
+     .help = "Coriolis and centrifugal forces in minimal coordinates: those of the whole move, which keeps "
+             "energy; from the start of the step, as MuJoCo, which costs least; or by the momenta that "
+             "bodies bring along, which is stable at any step and loses energy"},
     {.name = "joints",
      .type = SS_OPTION_CHOICE,
      .offset = offsetof(ss_sim_options, joints),

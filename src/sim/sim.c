@@ -173,9 +173,6 @@ static bool prepare(ss_sim *sim, ss_error *err)
     options->finisher = ss_sim_choose_finisher(options);
     if (options->solver) options->solver = ss_solver_name(options->solver);
     if (options->finisher) options->finisher = ss_solver_name(options->finisher);
-    // bodies on trees do not move by their own velocities, which corrections of positions count on
-    bool corrects = options->joints == SS_STABILISE_PROJECTION || options->joints == SS_STABILISE_IMPULSE;
-    if (options->coordinates == SS_MINIMAL && corrects) options->joints = SS_STABILISE_BAUMGARTE;
 
     /* Texts are copied first, all of them: what is destroyed must be ours. */
     const char **texts[] = {&options->formulation, &options->solver, &options->finisher, &options->stop,

@@ -102,6 +102,15 @@ typedef struct ss_peg_state {
     bool too_far; /* bodies turn too far for the geometry at the end of the step: halve it */
 } ss_peg_state;
 
+/* The links of the trees as they are in a substep, in its memory. */
+typedef struct ss_sim_links {
+    ss_link_load *loads; /* NULL: not gathered */
+    ss_link_law *laws;
+    ss_articulated *factored; /* NULL: not yet */
+    int rows;                 /* of their joints */
+    bool more;                /* there are joints, or laws of joints, that are none of the trees */
+} ss_sim_links;
+
 struct ss_sim {
     ss_world *world;
     ss_sim_options options; /* texts in it are copies */
@@ -136,8 +145,9 @@ struct ss_sim {
     int *wait;              /* ss_warm_contact.wait of the frame's contacts, memory of the substep */
     ss_row_origin *origins; /* of the frame's rows */
     int origin_capacity;
-    ss_trees trees;          /* in minimal coordinates, as they were when the frame was made */
-    ss_trees moved;          /* after the move */
+    ss_trees trees; /* in minimal coordinates, as they were when the frame was made */
+    ss_trees moved; /* after the move */
+    ss_sim_links links;
     bool coordinates_wait;   /* the frame's generalised coordinates are not filled in until someone looks */
     bool is_solved_by_trees; /* the answer has velocities alone until someone looks */
     double *rates;           /* after a step that was solved without them */
@@ -185,6 +195,8 @@ bool ss_sim_build_frame(ss_sim *sim, ss_error *err);
  * Then the generalised forces from those of the bodies, when nothing changes them any more. */
 bool ss_sim_fill_coordinates(ss_sim *sim, ss_error *err);
 void ss_sim_fill_coordinate_forces(ss_sim *sim);
+/* Poses and velocities of the world as trees, with their bias; what the velocities had beside the joints is
+ * dropped. */
 bool ss_sim_find_trees(ss_sim *sim, ss_error *err);
 /* The equations of a joint that holds a link are in T; its linear laws, springs, dampers and rotors, in M. */
 struct ss_joint_equation;

@@ -25,78 +25,140 @@ static bool may_be_alone(const ss_sim *sim)
     return true;
 }
 
-/* Laws of the joints, and the user's forces along their coordinates. False if a joint is more than a
- * tree's. */
-static bool add_joints(const ss_sim *sim, ss_link_law *laws, ss_link_load *loads, int *rows)
+/* ---- links ------------------------------------------------------------------------------------------ */
+
+/* Forces on the links; with the bias, or without. */
+static void fill_forces(const ss_sim *sim, bool with_bias, ss_link_load *loads)
 {
-    ss_joint_equation row[SS_JOINT_EQUATIONS_MOST];
+    const ss_trees *trees = &sim->trees;
+    for (int l = 0; l < trees->count; l++) {
+        const ss_body *body = ss_world_body(sim->world, trees->link[l].body);
+        if (with_bias)
+            ss_sim_link_force(sim, body, &trees->link[l], loads[l].inertia, loads[l].force);
+        else
+            ss_sim_plain_force(sim, body, loads[l].force);
+    }
     for (int j = 0; j < ss_world_joint_count(sim->world); j++) {
         const ss_joint *joint = ss_world_joint(sim->world, j);
-        int l = sim->trees.of_joint[j];
-        if (l < 0 && ss_joint_is_active(sim->world, joint)) return false;
-        if (l < 0) continue;
-        const ss_link *link = &sim->trees.link[l];
-        int count = ss_joint_law_rows(sim->world, j, sim->h, row);
-        for (int i = 0; i < count; i++) {
-            if (ss_sim_implied_by_trees(sim, j, &row[i]) != SS_IMPLIED_BY_MASS) return false;
-            ss_link_add_law(link, row[i].jacobian + 6 * link->side, row[i].regularization,
-                            row[i].time_derivative, &laws[l]);
-        }
-        *rows += count + ss_joint_equation_count(joint);
-        if (joint->law[0].force == 0.0 && joint->law[1].force == 0.0) continue;
+        if (trees->of_joint[j] < 0 || (joint->law[0].force == 0.0 && joint->law[1].force == 0.0)) continue;
         double wrench[SS_JOINT_BODIES][6] = {{0}};
         ss_joint_user_force(sim->world, j, wrench);
         for (int k = 0; k < 2; k++) {
-            int body = k ? joint->b : joint->a, of = body == SS_WORLD ? -1 : sim->trees.of_body[body];
+            int body = k ? joint->b : joint->a, of = body == SS_WORLD ? -1 : trees->of_body[body];
             for (int i = 0; of >= 0 && i < 6; i++) loads[of].force[i] += wrench[k][i];
         }
     }
+}
+
+/* Masses of the links and linear laws of their joints, memory of the substep; sim->links.more if a joint is
+ * more than a tree's. */
+static bool gather_links(ss_sim *sim, ss_error *err)
+{
+    const ss_trees *trees = &sim->trees;
+    size_t count = (size_t)trees->count;
+    sim->links = (ss_sim_links){0};
+    ss_link_load *loads = ss_arena_take_unset(sim->memory, count, sizeof *loads, "loads of links");
+    ss_link_law *laws = ss_arena_take_unset(sim->memory, count, sizeof *laws, "laws of links");
+    if (!loads || !laws) return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for %d links", trees->count);
+    for (int l = 0; l < trees->count; l++) {
+        const ss_body *body = ss_world_body(sim->world, trees->link[l].body);
+        ss_mat3 rotation = ss_quat_to_matrix(ss_quat_load(body->quaternion));
+        loads[l].mass = body->mass;
+        ss_mat3_store(ss_mat3_rotate_tensor(rotation, ss_mat3_load(body->inertia)), loads[l].inertia);
+        for (int i = 0; i < trees->link[l].count; i++) {
+            laws[l].push[i] = 0.0;
+            for (int k = 0; k < trees->link[l].count; k++) laws[l].resistance[i][k] = 0.0;
+        }
+    }
+
+    ss_joint_equation row[SS_JOINT_EQUATIONS_MOST];
+    for (int j = 0; j < ss_world_joint_count(sim->world); j++) {
+        const ss_joint *joint = ss_world_joint(sim->world, j);
+        int l = trees->of_joint[j];
+        sim->links.more |= l < 0 && ss_joint_is_active(sim->world, joint);
+        if (l < 0) continue;
+        const ss_link *link = &trees->link[l];
+        int rows = ss_joint_law_rows(sim->world, j, sim->h, row);
+        for (int i = 0; i < rows; i++) {
+            if (ss_sim_implied_by_trees(sim, j, &row[i]) == SS_IMPLIED_BY_MASS)
+                ss_link_add_law(link, row[i].jacobian + 6 * link->side, row[i].regularization,
+                                row[i].time_derivative, &laws[l]);
+            else
+                sim->links.more = true;
+        }
+        sim->links.rows += rows + ss_joint_equation_count(joint);
+    }
+    sim->links.loads = loads;
+    sim->links.laws = laws;
     return true;
 }
+
+bool ss_sim_find_trees(ss_sim *sim, ss_error *err)
+{
+    ss_trees *trees = &sim->trees;
+    sim->links = (ss_sim_links){0};
+    if (!ss_trees_update(trees, sim->world, err)) return false;
+    ss_trees_write_velocities(trees, sim->world);
+
+    /* The bias, where it is not that of the rates at the start. What cannot be factored is left to those who
+     * say what is wrong with it. */
+    bool missing = sim->options.bias != SS_BIAS_EXPLICIT;
+    for (int l = 0; l < trees->count; l++) trees->link[l].has_force = false;
+    if (sim->options.bias == SS_BIAS_MIDWAY && trees->coordinates > 0) {
+        if (!gather_links(sim, err)) return false;
+        ss_sim_links *links = &sim->links;
+        fill_forces(sim, false, links->loads);
+        links->factored = ss_trees_factor(trees, links->loads, links->laws, sim->memory, NULL);
+        if (links->factored && !ss_trees_turn_midway(trees, sim->world, sim->h, links->loads, links->laws,
+                                                     links->factored, sim->memory, err))
+            return false;
+        missing = false;
+        for (int l = 0; l < trees->count; l++) {
+            const ss_link *link = &trees->link[l];
+            missing |= !link->has_force && !link->alone && link->tree >= 0;
+        }
+    }
+    return !missing || ss_trees_carry(trees, &sim->moved, sim->world, sim->h, sim->memory, err);
+}
+
+/* ---- the step --------------------------------------------------------------------------------------- */
 
 bool ss_sim_solve_trees_alone(ss_sim *sim, bool *solved, ss_error *err)
 {
     *solved = sim->trees_are_found = false;
     if (!may_be_alone(sim)) return true;
     double start = ss_clock_seconds();
-    if (!ss_sim_find_trees(sim, err)) return false;
+    ss_sim_links *links = &sim->links;
+    if (!ss_sim_find_trees(sim, err) || (!links->loads && !gather_links(sim, err))) return false;
     const ss_trees *trees = &sim->trees;
-    size_t count = (size_t)trees->count;
-    ss_link_load *loads = ss_arena_take_unset(sim->memory, count, sizeof *loads, "loads of links");
-    ss_link_law *laws = ss_arena_take_unset(sim->memory, count, sizeof *laws, "laws of links");
-    sim->change = ss_arena_take_unset(sim->memory, count, sizeof *sim->change, "changes of links");
+    sim->change =
+        ss_arena_take_unset(sim->memory, (size_t)trees->count, sizeof *sim->change, "changes of links");
     if (trees->coordinates > sim->rate_room) {
         ss_release(sim->rates);
         sim->rates = ss_allocate((size_t)trees->coordinates, sizeof *sim->rates);
         sim->rate_room = sim->rates ? trees->coordinates : 0;
     }
-    if (!loads || !laws || !sim->change || trees->coordinates > sim->rate_room)
+    if (!sim->change || trees->coordinates > sim->rate_room)
         return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for %d links", trees->count);
 
     double sum = 0.0; // 0 times what is not finite is not a number
-    bool usual = trees->coordinates > 0;
+    bool usual = trees->coordinates > 0 && !links->more;
+    if (usual) fill_forces(sim, true, links->loads);
     for (int l = 0; usual && l < trees->count; l++) {
         const ss_body *body = ss_world_body(sim->world, trees->link[l].body);
-        ss_link_load *load = &loads[l];
-        ss_mat3 rotation = ss_quat_to_matrix(ss_quat_load(body->quaternion));
-        load->mass = body->mass;
-        ss_mat3_store(ss_mat3_rotate_tensor(rotation, ss_mat3_load(body->inertia)), load->inertia);
-        ss_sim_link_force(sim, body, &trees->link[l], load->inertia, load->force);
+        const ss_link_load *load = &links->loads[l];
         for (int i = 0; i < 3; i++) sum += 0.0 * body->position[i];
         for (int i = 0; i < 9; i++) sum += 0.0 * load->inertia[i];
+        for (int i = 0; i < 6; i++) sum += 0.0 * load->force[i];
         usual = !trees->link[l].alone && body->mass > 0.0;
-        for (int i = 0; i < trees->link[l].count; i++) {
-            laws[l].push[i] = 0.0;
-            for (int k = 0; k < trees->link[l].count; k++) laws[l].resistance[i][k] = 0.0;
-        }
     }
-    int rows = 0;
-    usual = usual && add_joints(sim, laws, loads, &rows);
-    for (int l = 0; usual && l < trees->count; l++)
-        for (int i = 0; i < 6; i++) sum += 0.0 * loads[l].force[i];
     double assembled = ss_clock_seconds();
-    usual = usual && sum == 0.0 &&
-            ss_trees_solve(trees, sim->h, loads, laws, sim->memory, sim->rates, sim->change, NULL);
+    usual = usual && sum == 0.0;
+    if (usual && !links->factored)
+        links->factored = ss_trees_factor(trees, links->loads, links->laws, sim->memory, NULL);
+    usual = usual && links->factored;
+    if (usual)
+        ss_trees_solve(trees, links->factored, sim->h, links->loads, links->laws, sim->rates, sim->change);
     for (int l = 0; usual && l < trees->count; l++) {
         const double *before = ss_world_body(sim->world, trees->link[l].body)->velocity;
         double *velocity = sim->change[l];
@@ -109,7 +171,7 @@ bool ss_sim_solve_trees_alone(ss_sim *sim, bool *solved, ss_error *err)
     *solved = sim->frame_waits = true;
     sim->frame_time = sim->time;
     sim->warm.contact_count = sim->warm.row_count = 0; // nothing to start from
-    sim->report.rows = rows;
+    sim->report.rows = links->rows;
     sim->report.assembly += assembled - start;
     sim->report.solve += ss_clock_seconds() - assembled;
     return true;

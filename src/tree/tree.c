@@ -521,36 +521,41 @@ static void place_link(const ss_joint *joint, int side, ss_quat turn, ss_vec3 sl
                   body->position);
 }
 
+void ss_trees_place(const ss_trees *trees, const double *rates, double h, ss_world *world)
+{
+    for (int l = 0; l < trees->count; l++) {
+        const ss_link *link = &trees->link[l];
+        ss_body *body = ss_world_body(world, link->body);
+        const double *rate = rates ? rates + link->first : link->rate;
+        if (link->joint >= 0) {
+            // the joint is where it was when its axes were found, its parent is where it is going to be
+            const ss_joint *joint = ss_world_joint(world, link->joint);
+            ss_quat turn;
+            ss_vec3 slide;
+            advance(joint, &link->pose, rate, h, &turn, &slide);
+            place_link(joint, link->side, turn, slide, world, body);
+        } else if (!link->alone) {
+            for (int i = 0; i < 3; i++) body->position[i] += h * rate[i];
+            ss_quat q = ss_quat_load(body->quaternion);
+            ss_quat_store(ss_quat_integrate(q, ss_vec3_load(rate + 3), h), body->quaternion);
+        }
+    }
+}
+
 void ss_trees_move(ss_trees *trees, ss_world *world, double h)
 {
     ss_trees_read_rates(trees, world);
+    ss_trees_place(trees, NULL, h, world);
+    for (int l = 0; l < trees->count; l++) find_link_axes(&trees->link[l], world);
+    spread_velocities(trees);
+    ss_trees_write_velocities(trees, world);
+}
 
-    // the joint's own frames are wanted as they were, those of the parent as they are: so from the leaves
-    // the turns first, kept in the links' axes, which are found again below
-    for (int l = 0; l < trees->count; l++) {
-        ss_link *link = &trees->link[l];
-        if (link->joint < 0) continue;
-        const ss_joint *joint = ss_world_joint(world, link->joint);
-        ss_quat turn;
-        ss_vec3 slide;
-        advance(joint, &link->pose, link->rate, h, &turn, &slide);
-        link->axis[0] = (ss_link_axis){slide, {turn.x, turn.y, turn.z}};
-        link->axis[1].linear.x = turn.w;
-    }
-    for (int l = 0; l < trees->count; l++) {
-        ss_link *link = &trees->link[l];
-        ss_body *body = ss_world_body(world, link->body);
-        if (link->joint >= 0) {
-            ss_vec3 v = link->axis[0].angular;
-            ss_quat turn = {link->axis[1].linear.x, v.x, v.y, v.z};
-            place_link(ss_world_joint(world, link->joint), link->side, turn, link->axis[0].linear, world,
-                       body);
-        } else if (!link->alone) {
-            for (int i = 0; i < 3; i++) body->position[i] += h * link->rate[i];
-            ss_quat q = ss_quat_load(body->quaternion);
-            ss_quat_store(ss_quat_integrate(q, ss_vec3_load(link->rate + 3), h), body->quaternion);
-        }
-    }
+void ss_trees_settle(ss_trees *trees, ss_world *world)
+{
+    for (int l = 0; l < trees->count; l++) find_link_axes(&trees->link[l], world);
+    ss_trees_read_rates(trees, world);
+    ss_trees_place(trees, NULL, 0.0, world);
     for (int l = 0; l < trees->count; l++) find_link_axes(&trees->link[l], world);
     spread_velocities(trees);
     ss_trees_write_velocities(trees, world);
@@ -562,42 +567,6 @@ void ss_trees_follow(const ss_trees *trees, ss_world *world)
         const ss_link *link = &trees->link[l];
         if (link->joint >= 0) ss_joint_follow_pose(ss_world_joint(world, link->joint), &link->pose);
     }
-}
-
-/* m v and I w of a link as it is now, in the world. */
-static void momentum_of(const ss_link *link, const ss_body *body, ss_vec3 *linear, ss_vec3 *angular)
-{
-    ss_mat3 turn = ss_quat_to_matrix(ss_quat_load(body->quaternion));
-    *linear = ss_vec3_scale(body->mass, link->velocity);
-    *angular = ss_mat3_apply(ss_mat3_rotate_tensor(turn, ss_mat3_load(body->inertia)), link->spin);
-}
-
-bool ss_trees_carry(ss_trees *trees, ss_trees *back, ss_world *world, double h, ss_arena *scratch,
-                    ss_error *err)
-{
-    ss_body *kept = ss_arena_take(scratch, (size_t)trees->count, sizeof *kept, "bodies of trees");
-    if (!kept) return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for %d links", trees->count);
-    if (!ss_trees_copy(trees, back, err)) return false;
-
-    // Now, and one step back along the joints, at the same rates.
-    ss_vec3 linear, angular;
-    for (int l = 0; l < trees->count; l++) {
-        ss_link *link = &trees->link[l];
-        kept[l] = *ss_world_body(world, link->body);
-        momentum_of(link, &kept[l], &link->force, &link->torque);
-    }
-    ss_trees_move(back, world, -h);
-    for (int l = 0; l < trees->count; l++) {
-        ss_link *link = &trees->link[l];
-        ss_body *body = ss_world_body(world, link->body);
-        momentum_of(&back->link[l], body, &linear, &angular);
-        link->force = ss_vec3_scale(1.0 / h, ss_vec3_subtract(linear, link->force));
-        link->torque = ss_vec3_scale(1.0 / h, ss_vec3_subtract(angular, link->torque));
-        memcpy(body->position, kept[l].position, sizeof body->position);
-        memcpy(body->quaternion, kept[l].quaternion, sizeof body->quaternion);
-        memcpy(body->velocity, kept[l].velocity, sizeof body->velocity);
-    }
-    return true;
 }
 
 /* ---- matrices --------------------------------------------------------------------------------------- */

@@ -46,7 +46,8 @@ typedef struct ss_link {
     ss_quat turn;                   /* of the body, when axes and pose were found */
     ss_vec3 centre, velocity, spin; /* m, m/s, rad/s: as the rates have it */
     ss_vec3 acceleration, angular;  /* m/s^2 and rad/s^2 at constant rates: the bias */
-    ss_vec3 force, torque;          /* N, N m: the bias by ss_trees_carry */
+    ss_vec3 force, torque;          /* N, N m: the bias as bias.c has it */
+    bool has_force;                 /* it is to be used */
 } ss_link;
 
 typedef struct ss_trees {
@@ -73,15 +74,14 @@ void ss_trees_write_velocities(const ss_trees *trees, ss_world *world);
 /* Rates are read from the bodies' velocities, poses move by h times the rates along the joints, and the
  * bodies' velocities become those of the new poses. Bodies that are alone are left out. */
 void ss_trees_move(ss_trees *trees, ss_world *world, double h);
+/* The same for poses alone: after h at these rates, NULL = the links', from where their axes were found. */
+void ss_trees_place(const ss_trees *trees, const double *rates, double h, ss_world *world);
+/* After something else has moved the bodies: what the joints do not allow of it is dropped, of poses and of
+ * velocities. */
+void ss_trees_settle(ss_trees *trees, ss_world *world);
 
 /* The joints of the trees count their turns (ss_joint_follow), after such a move. */
 void ss_trees_follow(const ss_trees *trees, ss_world *world);
-
-/* The momenta that the rates gave the links one step of h ago, less those that they give them now, over h:
- * what bodies bring along when links turn. `back`: room for the trees as they were; the world is moved there
- * and put back. Bodies that are alone are left out. */
-bool ss_trees_carry(ss_trees *trees, ss_trees *back, ss_world *world, double h, ss_arena *scratch,
-                    ss_error *err);
 
 /* Room for the coordinates of the trees in a frame whose bodies are these links' (place of each body of the
  * world, -1 = none): T, velocities; M without what joints add, forces zero. */
@@ -100,10 +100,25 @@ void ss_link_add_law(const ss_link *link, const double block[6], double C, doubl
 typedef struct ss_link_load {
     double mass, inertia[9], force[6];
 } ss_link_load;
-/* Rates after a step of h (s) without constraints and contacts, and by how much the velocities of the links
- * change: by articulated bodies, in a time that is linear in the number of links. */
-bool ss_trees_solve(const ss_trees *trees, double h, const ss_link_load *loads, const ss_link_law *laws,
-                    ss_arena *scratch, double *rate, double (*change)[6], ss_error *err);
+/* Articulated bodies: what each link is to its parent, with masses of the loads and resistances of the laws;
+ * then, as often as forces change, rates after a step of h (s) without constraints and contacts, and by how
+ * much the velocities of the links change. Both are linear in the number of links. */
+typedef struct ss_articulated ss_articulated;
+ss_articulated *ss_trees_factor(const ss_trees *trees, const ss_link_load *loads, const ss_link_law *laws,
+                                ss_arena *scratch, ss_error *err);
+void ss_trees_solve(const ss_trees *trees, ss_articulated *all, double h, const ss_link_load *loads,
+                    const ss_link_law *laws, double *rate, double (*change)[6]);
+
+/* The bias of a step of h as forces of the links (bias.c), for those that have none yet. The world is moved
+ * and put back; bodies that are alone are left out. loads: without any bias. A tree whose iteration does not
+ * converge is left without. */
+bool ss_trees_turn_midway(ss_trees *trees, ss_world *world, double h, const ss_link_load *loads,
+                          const ss_link_law *laws, ss_articulated *factored, ss_arena *scratch,
+                          ss_error *err);
+/* back: room for the trees as they were. */
+bool ss_trees_carry(ss_trees *trees, ss_trees *back, ss_world *world, double h, ss_arena *scratch,
+                    ss_error *err);
+
 /* Links with all they know, into memory that is used again. */
 bool ss_trees_copy(const ss_trees *from, ss_trees *to, ss_error *err);
 
