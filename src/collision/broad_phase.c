@@ -155,6 +155,7 @@ bool ss_pairs_update(ss_collision *c, ss_error *err)
     uint64_t filters = read_filters(c);
     if (filters != c->filters) {
         c->pairs.count = c->moved_count = 0;
+        c->pairs_changed = true;
         for (int i = 0; i < c->proxy_count; i++) {
             c->proxies[i].moved = true;
             c->moved[c->moved_count++] = i;
@@ -167,7 +168,10 @@ bool ss_pairs_update(ss_collision *c, ss_error *err)
         ss_shape_pair pair = c->pairs.items[i];
         if (are_near(c, ss_shape_pair_a(pair), ss_shape_pair_b(pair))) c->pairs.items[kept++] = pair;
     }
-    if (c->moved_count > 0) c->pairs.count = kept;
+    if (c->moved_count > 0) {
+        c->pairs_changed |= kept < c->pairs.count;
+        c->pairs.count = kept;
+    }
 
     // New pairs, around what moved.
     c->fresh.count = 0;
@@ -175,6 +179,7 @@ bool ss_pairs_update(ss_collision *c, ss_error *err)
         if (c->proxies[c->moved[i]].active && !search_around(c, c->moved[i], err)) return false;
     int all = c->pairs.count + c->fresh.count;
     if (!reserve(&c->spare, all, err)) return false;
+    c->pairs_changed |= c->fresh.count > 0;
     if (c->fresh.count > 0) {
         // Sorting may swap the two lists' memory: both must hold what either one needs.
         if (!reserve(&c->fresh, all, err)) return false;

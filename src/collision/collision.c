@@ -55,6 +55,9 @@ void ss_collision_destroy(ss_collision *collision)
     ss_release(collision->stores);
     ss_release(collision->contacts.items);
     ss_group_list_free(&collision->groups);
+    ss_release(collision->kept);
+    ss_release(collision->kept_next);
+    ss_release(collision->slots);
     ss_release(collision);
 }
 

@@ -27,13 +27,22 @@ bool ss_may_be_near(const ss_collision *c, int a, int b)
 }
 
 /* The contact points of a pair, by rising feature. */
-static void find_points(const ss_collision *c, ss_shape_pair pair, ss_manifold *manifold)
+static void find_points(const ss_collision *c, ss_shape_pair pair, ss_kept_manifold *kept,
+                        ss_manifold *manifold)
 {
     int number_a = ss_shape_pair_a(pair), number_b = ss_shape_pair_b(pair);
     manifold->count = 0;
-    if (!ss_may_be_near(c, number_a, number_b) || ss_collision_has_alternatives(c, pair)) return;
+    if (!ss_may_be_near(c, number_a, number_b) || ss_collision_has_alternatives(c, pair)) {
+        if (kept) kept->count = SS_KEPT_NOTHING;
+        return;
+    }
     const ss_proxy *a = &c->proxies[number_a], *b = &c->proxies[number_b];
     double margin = c->options.margin > 0.0 ? c->options.margin : a->margin + b->margin;
+    if (kept && ss_kept_holds(kept, a, b, margin)) {
+        ss_kept_read(kept, a, b, manifold);
+        return;
+    }
+    if (kept) margin += ss_kept_reserve(a, b);
 
     // Our own function for the two kinds, or the user's, who knows them in rising order only.
     ss_shape_kind kind_a = a->placed.shape->kind, kind_b = b->placed.shape->kind;
@@ -47,21 +56,24 @@ static void find_points(const ss_collision *c, ss_shape_pair pair, ss_manifold *
     } else {
         ss_collide(&a->placed, &b->placed, margin, manifold);
     }
-    if (manifold->count == 0) return;
+    if (manifold->count == 0) {
+        if (kept) ss_kept_fill(manifold, a, b, margin, kept);
+        return;
+    }
 
     // The margin allows for any direction of the velocities. Now that the normal is known, contacts that do
     // not close within the step are dropped, but for the share of the size that is always kept.
     ss_contact_point *p = manifold->points;
     if (!(c->options.margin > 0.0)) {
         double always = c->h * c->h * c->gravity + SS_MARGIN_SHARE * fmin(a->size, b->size);
-        int kept = 0;
+        int left = 0;
         for (int i = 0; i < manifold->count; i++) {
             ss_vec3 at = ss_vec3_load(p[i].point);
             ss_vec3 relative = ss_vec3_subtract(velocity_at(b, at), velocity_at(a, at));
             double opening = ss_vec3_dot(ss_vec3_load(p[i].normal), relative);
-            if (p[i].gap <= always + c->h * fmax(0.0, -opening)) p[kept++] = p[i];
+            if (p[i].gap <= always + c->h * fmax(0.0, -opening)) p[left++] = p[i];
         }
-        manifold->count = kept;
+        manifold->count = left;
     }
     if (c->options.reduce > 0 && manifold->count > c->options.reduce)
         ss_manifold_reduce(manifold, c->options.reduce);
@@ -75,6 +87,10 @@ static void find_points(const ss_collision *c, ss_shape_pair pair, ss_manifold *
     }
     for (int i = 1; i < manifold->count; i++)
         if (p[i].feature <= p[i - 1].feature) p[i].feature = p[i - 1].feature + 1;
+
+    // Read back, so that finding the same contacts a second time gives the same bits.
+    if (kept) ss_kept_fill(manifold, a, b, margin, kept);
+    if (kept && kept->count != SS_KEPT_NOTHING) ss_kept_read(kept, a, b, manifold);
 }
 
 /* ---- all pairs -------------------------------------------------------------------------------------- */
@@ -85,7 +101,8 @@ static void work(int64_t begin, int64_t end, int worker, void *context)
     ss_point_store *store = &c->stores[worker];
     ss_manifold manifold;
     for (int64_t i = begin; i < end; i++) {
-        find_points(c, c->pairs.items[i], &manifold);
+        ss_kept_manifold *kept = c->keeps && c->slots[i] >= 0 ? &c->kept[c->slots[i]] : NULL;
+        find_points(c, c->pairs.items[i], kept, &manifold);
         c->results[i] = (ss_pair_result){worker, store->wanted, manifold.count};
         store->wanted += manifold.count;
         if (store->wanted <= store->capacity)
@@ -131,7 +148,7 @@ static bool find_all(ss_collision *c, ss_team *team, int *points, ss_error *err)
         c->results = results;
         c->result_capacity = capacity;
     }
-    if (!grow_stores(c, POINTS_EXPECTED * c->pairs.count, err)) return false;
+    if (!grow_stores(c, POINTS_EXPECTED * c->pairs.count, err) || !ss_kept_follow_pairs(c, err)) return false;
 
     // Once more with more room when a store was too small: now and then, as a world fills up.
     for (bool overfull = true; overfull;) {

@@ -170,6 +170,12 @@ static void update(ss_collision *c, int number)
     double state[30];
     read_state(c, shape, body, proxy->placed.geometry, state);
     if (active == proxy->active && memcmp(state, proxy->state, sizeof state) == 0) return;
+    // What is kept of contacts counts on the shapes as they were; NaN: the shape is new to us.
+    bool reshaped = memcmp(state, proxy->state, 10 * sizeof *state) != 0 || state[26] != proxy->state[26];
+    if (reshaped && !isnan(proxy->state[0])) {
+        c->kept_count = 0;
+        c->pairs_changed = true;
+    }
     memcpy(proxy->state, state, sizeof state);
     proxy->active = active;
     proxy->dynamic = body && body->kind == SS_DYNAMIC;

@@ -12,6 +12,7 @@
 
 #include "collision/alternatives.h"
 #include "collision/bvh.h"
+#include "collision/kept.h"
 
 /* Of the smaller shape's size: contacts up to this gap are kept whatever the speed. */
 #define SS_MARGIN_SHARE 0.01
@@ -100,8 +101,26 @@ struct ss_collision {
     double (*free_velocity)[6]; /* the caller's; NULL: no alternatives */
     bool by_vertices;           /* a group for each vertex, not for each pair */
     ss_group_list groups;
+
+    /* kept manifolds (kept.h) */
+    bool keeps, pairs_changed; /* changed: since manifolds were last given their places */
+    int kept_count, kept_capacity, kept_next_capacity, slot_capacity;
+    ss_kept_manifold *kept, *kept_next; /* of pairs that are worth it; room for others to come */
+    int *slots;                         /* of each pair: its place in them, or -1 */
+
     ss_collision_work work;
 };
+
+/* After the pairs have changed: a place for every one that is worth it. */
+bool ss_kept_follow_pairs(ss_collision *collision, ss_error *err);
+/* How much wider a margin must be for what is kept to last. */
+double ss_kept_reserve(const ss_proxy *a, const ss_proxy *b);
+/* Nothing within the margin is missing. */
+bool ss_kept_holds(const ss_kept_manifold *kept, const ss_proxy *a, const ss_proxy *b, double margin);
+/* margin: with which it was found. Keeps nothing of what has several normals, or too many points. */
+void ss_kept_fill(const ss_manifold *manifold, const ss_proxy *a, const ss_proxy *b, double margin,
+                  ss_kept_manifold *kept);
+void ss_kept_read(const ss_kept_manifold *kept, const ss_proxy *a, const ss_proxy *b, ss_manifold *manifold);
 
 /* Places, boxes and the tree follow the world. */
 bool ss_proxies_update(ss_collision *collision, ss_error *err);

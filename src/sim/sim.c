@@ -2,6 +2,7 @@
 #include "sim/state.h"
 
 #include "base/number.h"
+#include "collision/kept.h"
 #include "linalg/quat.h"
 #include "model/geometry.h"
 #include "session/method.h"
@@ -189,8 +190,6 @@ static bool prepare(ss_sim *sim, ss_error *err)
         !choose_solvers(sim, err) || !choose_run(sim, err))
         return ss_fail_in(err, "sim");
     if (!ss_world_finish(sim->world, err)) return false;
-    if (options->fast && ss_world_joint_count(sim->world) > 0)
-        return ss_fail(err, SS_ERROR_USAGE, "sim: fast: real-time steps do not go with joints");
 
     /* Threads, with an arena each, and one for the substep. */
     if (options->threads != 1) sim->team = ss_team_create(options->threads, err);
@@ -222,6 +221,7 @@ static bool prepare(ss_sim *sim, ss_error *err)
     if (options->fast) sim->soft = ss_soft_create(err);
     if (options->fast && !sim->soft) return false;
     sim->collision = ss_collision_create(sim->world, &options->collision, err);
+    if (sim->collision && options->fast) ss_collision_keep(sim->collision);
     return sim->collision != NULL;
 }
 

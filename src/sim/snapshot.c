@@ -2,7 +2,7 @@
  *
  *     header    magic, version, byte order, sizes of the world, its make, size and digest of the rest
  *     clock     time, steps, and the step length they were made with
- *     warm      impulses that the next step starts from; those of real-time steps
+ *     warm      impulses that the next step starts from; and the manifolds of real-time steps
  *     world     poses, velocities, forces, joint laws, controllers
  */
 #include "sim/state.h"
@@ -118,7 +118,10 @@ bool ss_sim_save(const ss_sim *sim, ss_snapshot *snapshot, ss_error *err)
     ss_byte_stream_pass(&bytes, &head, sizeof head);
     ss_byte_stream_pass(&bytes, &clock, sizeof clock);
     ss_sim_exchange_warm(&warm, &bytes);
-    ss_soft_list soft = sim->soft ? sim->soft->memory : (ss_soft_list){0};
+    ss_soft_state soft = {0}; // only read
+    if (sim->soft) soft.memory = sim->soft->memory;
+    if (sim->soft)
+        soft.kept = (ss_kept_manifold *)(uintptr_t)ss_collision_kept(sim->collision, &soft.kept_count);
     ss_soft_exchange(&soft, &bytes);
     ss_sim_exchange_world(sim, &bytes);
     if (bytes.failed) {
@@ -183,15 +186,16 @@ bool ss_sim_restore(ss_sim *sim, const ss_snapshot *snapshot, ss_error *err)
         .data = snapshot->bytes, .size = snapshot->size, .at = sizeof head, .reading = true};
     ss_byte_stream_pass(&bytes, &clock, sizeof clock);
     ss_sim_exchange_warm(&warm, &bytes);
-    ss_soft_list soft = {0};
+    ss_soft_state soft = {0};
     ss_soft_exchange(&soft, &bytes);
     ss_byte_stream world = {0};
     ss_sim_exchange_world(sim, &world);
     bool fits = !bytes.failed && bytes.size - bytes.at == (world.failed ? 0 : world.size);
     ss_byte_stream_free(&world);
+    if (fits && sim->soft) fits = ss_collision_take_kept(sim->collision, soft.kept, soft.kept_count);
     if (!fits) {
         ss_warm_free(&warm);
-        ss_release(soft.items);
+        ss_soft_state_free(&soft);
         return ss_fail(err, SS_ERROR_INPUT, "snapshot: damaged, or out of memory");
     }
     ss_sim_exchange_world(sim, &bytes);
@@ -199,11 +203,11 @@ bool ss_sim_restore(ss_sim *sim, const ss_snapshot *snapshot, ss_error *err)
     sim->warm = warm;
     if (sim->soft) {
         ss_release(sim->soft->memory.items);
-        sim->soft->memory = soft;
+        sim->soft->memory = soft.memory;
         sim->soft->waits = false;
-    } else {
-        ss_release(soft.items);
+        soft.memory.items = NULL;
     }
+    ss_soft_state_free(&soft);
 
     /* With another step length, time is counted from here. */
     bool same = clock.h == sim->options.h;

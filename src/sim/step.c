@@ -90,6 +90,7 @@ static void exchange(ss_sim *sim, bool reading)
 static bool save(ss_sim *sim, ss_error *err)
 {
     sim->backup.size = 0;
+    if (ss_soft_undoes_all(sim)) return true;
     exchange(sim, false);
     if (!sim->backup.failed) return true;
     ss_byte_stream_free(&sim->backup);
@@ -152,8 +153,8 @@ bool ss_sim_step(ss_sim *sim, ss_error *err)
         if (!good) sim->steps--;
     }
     if (!good) {
-        exchange(sim, true);
-        if (sim->soft) ss_soft_undo(sim->soft);
+        if (sim->soft) ss_soft_undo(sim);
+        if (sim->backup.size > 0) exchange(sim, true);
         sim->time = time;
         ss_fail_in(err, "step %lld", (long long)sim->steps);
     }
@@ -167,7 +168,7 @@ bool ss_sim_prepare(ss_sim *sim, ss_error *err)
     if (!save(sim, err)) return ss_fail_in(err, "step %lld", (long long)sim->steps);
     sim->report = (ss_sim_report){.worst_contact = -1};
     bool good = look_ahead(sim, false, err);
-    exchange(sim, true);
+    if (sim->backup.size > 0) exchange(sim, true);
     close_report(sim, start);
     return good || ss_fail_in(err, "step %lld", (long long)sim->steps);
 }

@@ -30,8 +30,30 @@ static void be_accurate(ss_sim_options *to)
     to->stop = "relative_energy<1e-8";
 }
 
+/* Real-time steps have neither formulation nor solver: what a scene suggests for them does not matter. Exact
+ * geometry is what some scenes are about: that stays, and is refused. */
+static void be_fast(ss_sim_options *to)
+{
+    ss_sim_options usual;
+    ss_options_defaults(ss_sim_option_table, &usual);
+    if (to->peg != SS_PEG_OFF) return;
+    to->formulation = usual.formulation;
+    to->solver = usual.solver;
+    to->with = usual.with;
+    to->set = usual.set;
+    to->joints = usual.joints;
+    to->substeps = usual.substeps;
+}
+
+static bool asks_for_fast(const ss_running *run)
+{
+    for (int i = 0; i < run->command->given_count; i++)
+        if (strcmp(run->command->given[i].option->name, "fast") == 0) return true;
+    return false;
+}
+
 /* Parameters of the scene by -p; options of the simulation: what the table says, then the scene, then
- * --accurate, then the user. */
+ * --accurate or --fast, then the user. */
 static bool set_options(ss_running *run, ss_error *err)
 {
     static const ss_option none[] = {{0}};
@@ -52,6 +74,7 @@ static bool set_options(ss_running *run, ss_error *err)
     to->h = scene->h;
     if (scene->options) scene->options(run->parameters, to);
     if (run->options->accurate) be_accurate(to);
+    if (asks_for_fast(run) && !run->options->accurate) be_fast(to);
     if (ss_extension_solver(run->command)) to->solver = ss_extension_solver(run->command);
     for (int i = 0; i < run->command->given_count; i++) {
         const ss_given *given = &run->command->given[i];

@@ -338,32 +338,49 @@ bool ss_soft_keep(ss_sim *sim, ss_error *err)
     return true;
 }
 
-void ss_soft_exchange(ss_soft_list *memory, ss_byte_stream *bytes)
+static void exchange_memory(ss_soft_memory *of, ss_byte_stream *bytes)
 {
-    int count = memory->count;
+    ss_byte_stream_pass(bytes, of->shape, sizeof of->shape);
+    ss_byte_stream_pass(bytes, of->body, sizeof of->body);
+    ss_byte_stream_pass(bytes, &of->count, sizeof of->count);
+    if (bytes->reading && (of->count < 0 || of->count > SS_SOFT_POINTS)) bytes->failed = true;
+    for (int k = 0; k < of->count && !bytes->failed; k++) {
+        ss_byte_stream_pass(bytes, &of->key[k], sizeof of->key[k]);
+        ss_byte_stream_pass(bytes, &of->impulse[k], sizeof of->impulse[k]);
+    }
+    ss_byte_stream_pass(bytes, of->friction, sizeof of->friction);
+    ss_byte_stream_pass(bytes, &of->spin, sizeof of->spin);
+}
+
+void ss_soft_exchange(ss_soft_state *state, ss_byte_stream *bytes)
+{
+    int count = state->memory.count, kept = 0;
+    for (int i = 0; i < state->kept_count; i++) kept += state->kept[i].count != SS_KEPT_NOTHING;
     ss_byte_stream_pass(bytes, &count, sizeof count);
+    ss_byte_stream_pass(bytes, &kept, sizeof kept);
     if (bytes->reading) {
-        // the number of a damaged file: what it counts must be there
-        bool fits = !bytes->failed && count >= 0 && (size_t)count <= bytes->size - bytes->at;
-        void *room = fits ? grown(memory->items, &memory->capacity, count, sizeof *memory->items, 0) : NULL;
-        if (!fits || (!room && count)) {
-            bytes->failed = true;
-            return;
-        }
-        memory->items = room;
-        memory->count = count;
+        // numbers of a damaged file: what they count must be there
+        size_t left = bytes->size - bytes->at;
+        bool fits =
+            !bytes->failed && count >= 0 && kept >= 0 && (size_t)count <= left && (size_t)kept <= left;
+        state->memory.items = fits ? ss_allocate((size_t)count, sizeof *state->memory.items) : NULL;
+        state->kept = fits ? ss_allocate((size_t)kept, sizeof *state->kept) : NULL;
+        bytes->failed |= !state->memory.items || !state->kept;
+        if (bytes->failed) return;
+        state->memory.count = state->memory.capacity = count;
+        state->kept_count = kept;
     }
-    for (int i = 0; i < count; i++) {
-        ss_soft_memory *of = &memory->items[i];
-        ss_byte_stream_pass(bytes, of->shape, sizeof of->shape);
-        ss_byte_stream_pass(bytes, of->body, sizeof of->body);
-        ss_byte_stream_pass(bytes, &of->count, sizeof of->count);
-        if (bytes->reading && (of->count < 0 || of->count > SS_SOFT_POINTS)) bytes->failed = true;
-        for (int k = 0; k < of->count && !bytes->failed; k++) {
-            ss_byte_stream_pass(bytes, &of->key[k], sizeof of->key[k]);
-            ss_byte_stream_pass(bytes, &of->impulse[k], sizeof of->impulse[k]);
-        }
-        ss_byte_stream_pass(bytes, of->friction, sizeof of->friction);
-        ss_byte_stream_pass(bytes, &of->spin, sizeof of->spin);
+    for (int i = 0; i < count && !bytes->failed; i++) exchange_memory(&state->memory.items[i], bytes);
+    for (int i = 0; i < state->kept_count && !bytes->failed; i++) {
+        ss_kept_manifold *of = &state->kept[i];
+        if (!bytes->reading && of->count == SS_KEPT_NOTHING) continue;
+        ss_byte_stream_pass(bytes, of, sizeof *of);
+        if (of->count < 0 || of->count > SS_KEPT_POINTS) bytes->failed = true;
     }
+}
+
+void ss_soft_state_free(ss_soft_state *state)
+{
+    ss_release(state->memory.items);
+    ss_release(state->kept);
 }

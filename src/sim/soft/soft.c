@@ -2,6 +2,7 @@
 #include "sim/soft/soft.h"
 
 #include "linalg/quat.h"
+#include "model/joint_rows.h"
 #include "sim/state.h"
 
 #include <math.h>
@@ -82,12 +83,41 @@ static ss_vec3 unscale_velocity(const ss_soft_mass *mass, ss_mat3 rotation, cons
         rotation, (ss_vec3){l[0][0] * a, l[1][0] * a + l[1][1] * b, l[2][0] * a + l[2][1] * b + l[2][2] * c});
 }
 
+/* The user's forces along joint coordinates. */
+static void add_joint_forces(const ss_sim *sim)
+{
+    const ss_soft *soft = sim->soft;
+    for (int j = 0; j < ss_world_joint_count(sim->world); j++) {
+        const ss_joint *joint = ss_world_joint(sim->world, j);
+        if (!ss_joint_is_active(sim->world, joint)) continue;
+        double wrench[SS_JOINT_BODIES][6] = {{0}};
+        ss_joint_user_force(sim->world, j, wrench);
+        for (int k = 0; k < joint->body_count; k++) {
+            int body = ss_joint_body(joint, k);
+            for (int i = 0; body != SS_WORLD && i < 6; i++) soft->start[body].wrench[i] += wrench[k][i];
+        }
+    }
+}
+
 /* Rows of the dynamic bodies, with what forces add in a small step of h. */
 static bool read_bodies(ss_sim *sim, double h, ss_error *err)
 {
     ss_soft *soft = sim->soft;
     int bodies = ss_world_body_count(sim->world);
     if (!reserve(soft, bodies, err)) return false;
+    int joints = ss_world_joint_count(sim->world);
+    if (joints > soft->joint_capacity) {
+        ss_release(soft->joint_start);
+        soft->joint_start = ss_allocate((size_t)joints, sizeof *soft->joint_start);
+        soft->joint_capacity = soft->joint_start ? joints : 0;
+        if (!soft->joint_start)
+            return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for %d joints", joints);
+    }
+    for (int j = 0; j < joints; j++) {
+        const ss_joint *joint = ss_world_joint(sim->world, j);
+        memcpy(soft->joint_start[j], joint->turned, sizeof joint->turned);
+        memcpy(soft->joint_start[j] + 2, joint->load_direction, sizeof joint->load_direction);
+    }
     memset(&soft->rows[0], 0, sizeof soft->rows[0]);
     memset(&soft->frames[0], 0, sizeof soft->frames[0]);
     memset(soft->gain[0], 0, sizeof soft->gain[0]);
@@ -109,21 +139,28 @@ static bool read_bodies(ss_sim *sim, double h, ss_error *err)
                            ss_sim_body_label(sim, b).text);
 
         /* Forces, and the gyroscopic torque where the body turns. */
-        ss_mat3 rotation = start->rotation = ss_quat_to_matrix(ss_quat_load(body->quaternion));
+        start->rotation = ss_quat_to_matrix(ss_quat_load(body->quaternion));
         ss_vec3 w = ss_vec3_load(body->velocity + 3);
         ss_sim_plain_force(sim, body, start->wrench);
         start->torque = (ss_vec3){0.0, 0.0, 0.0};
         start->keeps_momentum = false;
         if (sim->h * ss_vec3_norm(w) >= slow_turn)
             start->torque = ss_sim_gyroscopic_torque(sim, body, &start->keeps_momentum);
-        ss_vec3 torque = ss_vec3_add(ss_vec3_load(start->wrench + 3), start->torque);
-        ss_vec3_store(torque, start->wrench + 3);
+        ss_vec3_store(ss_vec3_add(ss_vec3_load(start->wrench + 3), start->torque), start->wrench + 3);
+        soft->body_of[soft->row_count++] = b;
+    }
+    add_joint_forces(sim);
 
-        int r = soft->row_count++;
+    for (int r = 1; r < soft->row_count; r++) {
+        int b = soft->body_of[r];
+        const ss_body *body = ss_world_body(sim->world, b);
+        const ss_soft_mass *mass = &soft->masses[b];
+        const ss_soft_start *start = &soft->start[b];
+        ss_mat3 rotation = start->rotation;
+        ss_vec3 w = ss_vec3_load(body->velocity + 3), torque = ss_vec3_load(start->wrench + 3);
         ss_soft_row *row = &soft->rows[r];
         ss_soft_frame *frame = &soft->frames[r];
         const double(*l)[3] = mass->lower;
-        soft->body_of[r] = b;
         double sum = 0.0; // 0 times what is not finite is not a number
         ss_vec3 y = scale_velocity(mass, rotation, w);
         for (int i = 0; i < 3; i++) { // row i of L' R' is column i of R L
@@ -160,9 +197,10 @@ bool ss_soft_solve(ss_sim *sim, ss_error *err)
     ss_soft *soft = sim->soft;
     double start = ss_clock_seconds();
     int steps = sim->options.small_steps;
-    soft->waits = soft->kept = false;
+    soft->waits = soft->kept = soft->moved = false;
     double h = sim->h / steps;
-    if (!read_bodies(sim, h, err) || !ss_soft_gather(sim, err)) return false;
+    if (!read_bodies(sim, h, err) || !ss_soft_gather(sim, err) || !ss_soft_prepare_joints(sim, h, steps, err))
+        return false;
     double assembled = ss_clock_seconds();
 
     const ss_soft_kernel *kernel = soft->kernel;
@@ -183,6 +221,8 @@ bool ss_soft_solve(ss_sim *sim, ss_error *err)
     if (soft->bounces) kernel->look(batches, points, 0, count, rows);
 
     for (int k = 0; k < steps; k++) {
+        if (k > 0) ss_soft_note_rates(soft);
+
         /* Forces; and impulses of the small step before, which did y - free. */
         for (int r = 1; r < soft->row_count; r++)
             for (int i = 0; i < 8; i++) {
@@ -190,12 +230,18 @@ bool ss_soft_solve(ss_sim *sim, ss_error *err)
                 soft->free[r][i] = y + soft->gain[r][i];
                 rows[r].y[i] = soft->free[r][i] + before;
             }
-        if (k == 0) kernel->push(batches, points, 0, count, rows);
+        if (k > 0) ss_soft_refresh_joints(sim, h, steps);
+        if (k == 0) {
+            ss_soft_push_joints(soft);
+            kernel->push(batches, points, 0, count, rows);
+        }
 
         pace.time = (float)(k * h);
+        ss_soft_sweep_joints(soft, &pace, true);
         kernel->sweep(batches, points, 0, count, rows, &pace, true);
         for (int r = 1; r < soft->row_count; r++)
             for (int i = 0; i < 8; i++) rows[r].d[i] += (float)h * rows[r].y[i];
+        ss_soft_sweep_joints(soft, &pace, false);
         kernel->sweep(batches, points, 0, count, rows, &pace, false);
     }
     if (soft->bounces) kernel->bounce(batches, points, 0, count, rows, &pace);
@@ -203,6 +249,7 @@ bool ss_soft_solve(ss_sim *sim, ss_error *err)
     /* The report. */
     ss_sim_report *report = &sim->report;
     report->contacts = sim->contacts.count;
+    report->rows = ss_soft_joint_rows(soft);
     report->iterations = 2 * steps;
     report->touching = 0;
     for (int i = 0; i < soft->manifold_count; i++) {
@@ -249,27 +296,55 @@ static void velocity_of(const ss_sim *sim, int r, double velocity[6])
     ss_vec3_store(ss_vec3_add_scaled(ss_vec3_load(start->velocity + 3), sim->h, w), velocity + 3);
 }
 
-/* Moves a body that is touched along its displacements. */
-static void move_body(const ss_sim *sim, int r, const double velocity[6], ss_body *body)
+double ss_soft_turn(const ss_soft *soft, int r)
+{
+    int b = soft->body_of[r];
+    return ss_vec3_norm(unscale_velocity(&soft->masses[b], soft->start[b].rotation, soft->rows[r].d + 4));
+}
+
+void ss_soft_place(ss_sim *sim, int r, bool there)
 {
     const ss_soft *soft = sim->soft;
-    const ss_soft_mass *mass = &soft->masses[soft->body_of[r]];
-    const ss_soft_start *start = &soft->start[soft->body_of[r]];
+    int b = soft->body_of[r];
+    ss_body *body = ss_world_body(sim->world, b);
+    const ss_soft_mass *mass = &soft->masses[b];
+    const ss_soft_start *start = &soft->start[b];
     const float *d = soft->rows[r].d;
+    memcpy(body->position, start->position, sizeof body->position);
+    memcpy(body->quaternion, start->quaternion, sizeof body->quaternion);
+    if (!there) return;
     for (int i = 0; i < 3; i++) body->position[i] += mass->root * (double)d[i];
     ss_vec3 turn = unscale_velocity(mass, start->rotation, d + 4);
-    ss_quat before = ss_quat_load(body->quaternion), q = ss_quat_integrate(before, turn, 1.0);
-    ss_quat_store(q, body->quaternion);
-    memcpy(body->velocity, velocity, sizeof body->velocity);
-    if (!start->keeps_momentum) return;
+    ss_quat_store(ss_quat_integrate(ss_quat_load(start->quaternion), turn, 1.0), body->quaternion);
+}
 
-    /* The momentum is I w without the gyroscopic torque, which stands for the change of I: with the new I, w
-     * follows from it. */
+/* Moves a body that is touched along its displacements.
+ *
+ * Its momentum is I w without the gyroscopic torque, which stands for the change of I: with the new I, w
+ * follows from it. The turn that belongs to the midpoint rule of that torque is Cayley's, by half of what the
+ * torque changes (integrate.c); small steps had (n + 1) / 2n of it. */
+static void move_body(ss_sim *sim, int r, const double velocity[6], ss_body *body)
+{
+    const ss_soft *soft = sim->soft;
+    int b = soft->body_of[r];
+    const ss_soft_start *start = &soft->start[b];
     ss_mat3 inertia = ss_mat3_load(body->inertia), inverse;
+    ss_soft_place(sim, r, true);
+    memcpy(body->velocity, velocity, sizeof body->velocity);
+    if (!start->keeps_momentum || !ss_mat3_inverse(inertia, &inverse)) return;
+
+    ss_quat before = ss_quat_load(start->quaternion);
+    ss_vec3 change = ss_mat3_apply(inverse, ss_quat_rotate_back(before, start->torque));
+    change = ss_vec3_scale(sim->h, ss_quat_rotate(before, change));
+    ss_vec3 turn = unscale_velocity(&soft->masses[b], start->rotation, soft->rows[r].d + 4);
+    turn = ss_vec3_scale(0.5, ss_vec3_add_scaled(turn, -0.5 * sim->h / sim->options.small_steps, change));
+    ss_quat cayley = ss_quat_normalise((ss_quat){1.0, turn.x, turn.y, turn.z});
+    ss_quat q = ss_quat_normalise(ss_quat_multiply(cayley, before));
+    ss_quat_store(q, body->quaternion);
+
     ss_vec3 w = ss_quat_rotate_back(before, ss_vec3_load(velocity + 3));
     ss_vec3 momentum =
         ss_vec3_add_scaled(ss_quat_rotate(before, ss_mat3_apply(inertia, w)), -sim->h, start->torque);
-    if (!ss_mat3_inverse(inertia, &inverse)) return;
     w = ss_quat_rotate(q, ss_mat3_apply(inverse, ss_quat_rotate_back(q, momentum)));
     ss_vec3_store(w, body->velocity + 3);
 }
@@ -277,6 +352,7 @@ static void move_body(const ss_sim *sim, int r, const double velocity[6], ss_bod
 bool ss_soft_move(ss_sim *sim, ss_error *err)
 {
     ss_soft *soft = sim->soft;
+    soft->moved = true;
     for (int r = 1; r < soft->row_count; r++) {
         ss_body *body = ss_world_body(sim->world, soft->body_of[r]);
         double velocity[6], sum = 0.0; // 0 times what is not finite is not a number
@@ -292,12 +368,49 @@ bool ss_soft_move(ss_sim *sim, ss_error *err)
             ss_sim_predict(sim, velocity, body);
     }
     ss_sim_move_kinematic(sim);
-    return ss_soft_keep(sim, err) && ss_sim_end_move(sim, NULL, err);
+    ss_soft_note_loads(sim);
+    return ss_soft_keep(sim, err) && ss_sim_end_move(sim, NULL, err) && ss_soft_keep_joints(sim, err);
 }
 
-void ss_soft_undo(ss_soft *soft)
+/* Poses and velocities of the start of the step change places with those of now. */
+static void change_places(ss_sim *sim)
 {
-    soft->waits = false;
+    ss_soft *soft = sim->soft;
+    for (int b = 0; b < ss_world_body_count(sim->world); b++) {
+        ss_body *body = ss_world_body(sim->world, b), held = *body;
+        ss_soft_start *start = &soft->start[b];
+        memcpy(body->position, start->position, sizeof body->position);
+        memcpy(body->quaternion, start->quaternion, sizeof body->quaternion);
+        memcpy(body->velocity, start->velocity, sizeof body->velocity);
+        memcpy(start->position, held.position, sizeof start->position);
+        memcpy(start->quaternion, held.quaternion, sizeof start->quaternion);
+        memcpy(start->velocity, held.velocity, sizeof start->velocity);
+    }
+    for (int j = 0; j < ss_world_joint_count(sim->world); j++) {
+        ss_joint *joint = ss_world_joint(sim->world, j);
+        double *start = soft->joint_start[j], held[5];
+        memcpy(held, joint->turned, sizeof joint->turned);
+        memcpy(held + 2, joint->load_direction, sizeof joint->load_direction);
+        memcpy(joint->turned, start, sizeof joint->turned);
+        memcpy(joint->load_direction, start + 2, sizeof joint->load_direction);
+        memcpy(start, held, sizeof held);
+    }
+}
+
+bool ss_soft_undoes_all(const ss_sim *sim)
+{
+    bool other = !sim->soft || ss_world_joint_count(sim->world) > 0 || sim->source;
+    for (int stage = 0; stage < SS_STAGE_COUNT; stage++) other |= sim->calls[stage].count > 0;
+    for (int b = 0; !other && b < ss_world_body_count(sim->world); b++)
+        other = ss_world_body(sim->world, b)->motion != NULL;
+    return !other;
+}
+
+void ss_soft_undo(ss_sim *sim)
+{
+    ss_soft *soft = sim->soft;
+    if (soft->moved) change_places(sim);
+    soft->waits = soft->moved = false;
     if (!soft->kept) return;
     ss_soft_list held = soft->memory;
     soft->memory = soft->next;
@@ -354,22 +467,6 @@ static void share_friction(const ss_sim *sim, const ss_soft_manifold *m, ss_answ
     }
 }
 
-/* Poses and velocities of the start of the step change places with those of now. */
-static void change_places(ss_sim *sim)
-{
-    ss_soft *soft = sim->soft;
-    for (int b = 0; b < ss_world_body_count(sim->world); b++) {
-        ss_body *body = ss_world_body(sim->world, b), held = *body;
-        ss_soft_start *start = &soft->start[b];
-        memcpy(body->position, start->position, sizeof body->position);
-        memcpy(body->quaternion, start->quaternion, sizeof body->quaternion);
-        memcpy(body->velocity, start->velocity, sizeof body->velocity);
-        memcpy(start->position, held.position, sizeof start->position);
-        memcpy(start->quaternion, held.quaternion, sizeof start->quaternion);
-        memcpy(start->velocity, held.velocity, sizeof start->velocity);
-    }
-}
-
 void ss_soft_make_frame(ss_sim *sim)
 {
     ss_soft *soft = sim->soft;
@@ -393,6 +490,9 @@ void ss_soft_make_frame(ss_sim *sim)
         velocity_of(sim, soft->row_of[body], answer->velocity[b]);
     }
     for (int i = 0; i < soft->manifold_count; i++) share_friction(sim, &soft->manifolds[i], answer);
+    int joint_rows = sim->frame->constraints.row_count;
+    for (int i = 0; i < joint_rows && joint_rows == ss_soft_joint_rows(soft); i++)
+        answer->row_impulse[i] = ss_soft_joint_impulse(soft, i);
     sim->answer = answer;
 }
 
@@ -403,15 +503,15 @@ bool ss_soft_check_options(const ss_sim_options *options, ss_error *err)
     ss_sim_options usual;
     ss_options_defaults(ss_sim_option_table, &usual);
     bool corrects = options->joints == SS_STABILISE_PROJECTION || options->joints == SS_STABILISE_IMPULSE;
-    const char *what = strcmp(options->formulation, usual.formulation) != 0 ? "a formulation"
-                       : strcmp(options->solver, usual.solver) != 0         ? "a solver"
-                       : options->with.count > 0                            ? "options of a formulation"
-                       : options->set.count > 0                             ? "options of a solver"
-                       : options->coordinates != SS_MAXIMAL                 ? "minimal coordinates"
-                       : options->peg != SS_PEG_OFF ? "polyhedral exact geometry (peg)"
-                       : options->substeps != 1     ? "substeps; set small_steps"
-                       : corrects                   ? "corrections of joint positions"
-                                                    : NULL;
+    const char *what = options->peg != SS_PEG_OFF ? "polyhedral exact geometry (peg)"
+                       : strcmp(options->formulation, usual.formulation) != 0 ? "a formulation"
+                       : strcmp(options->solver, usual.solver) != 0           ? "a solver"
+                       : options->with.count > 0                              ? "options of a formulation"
+                       : options->set.count > 0                               ? "options of a solver"
+                       : options->coordinates != SS_MAXIMAL                   ? "minimal coordinates"
+                       : options->substeps != 1                               ? "substeps; set small_steps"
+                       : corrects ? "corrections of joint positions"
+                                  : NULL;
     return !what || ss_fail(err, SS_ERROR_USAGE, "fast: real-time steps do not go with %s", what);
 }
 
@@ -439,5 +539,7 @@ void ss_soft_destroy(ss_soft *soft)
                      soft->used,      soft->touched, soft->batches,      soft->points,
                      soft->manifolds, soft->old,     soft->memory.items, soft->next.items};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) ss_release(parts[i]);
+    ss_release(soft->joint_start);
+    ss_soft_joints_free(soft->joints);
     ss_release(soft);
 }

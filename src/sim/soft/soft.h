@@ -27,6 +27,7 @@
 #ifndef SS_SIM_SOFT_SOFT_H
 #define SS_SIM_SOFT_SOFT_H
 
+#include "collision/kept.h"
 #include "linalg/mat3.h"
 #include "sim/byte_stream.h"
 
@@ -166,8 +167,13 @@ typedef struct ss_soft {
     int colour_start[SS_SOFT_COLOURS + 1]; /* batches */
     bool bounces;
 
+    struct ss_soft_joints *joints; /* NULL: none so far */
+    double (*joint_start)[5];      /* turned and load_direction of the joints at the start of the step */
+    int joint_capacity;
+
     ss_soft_list memory, next;
     bool kept;         /* the memory is of this step, and `next` has that of the step before */
+    bool moved;        /* the world is at the end of the step that `start` began */
     bool waits;        /* the frame of the last step is made when someone looks */
     double frame_time; /* s */
 } ss_soft;
@@ -182,12 +188,37 @@ bool ss_soft_solve(struct ss_sim *sim, ss_error *err);
 /* Velocities and poses of the world. */
 bool ss_soft_move(struct ss_sim *sim, ss_error *err);
 /* The step does not count after all. */
-void ss_soft_undo(ss_soft *soft);
+void ss_soft_undo(struct ss_sim *sim);
+/* It then puts back all that a step changes: neither user functions, nor joints, nor motions are in it. */
+bool ss_soft_undoes_all(const struct ss_sim *sim);
 /* The frame of the last step with its answer: the problem of the whole step, and what the small steps made of
  * it. */
 void ss_soft_make_frame(struct ss_sim *sim);
-/* Impulses that the next step starts from, as ss_sim_exchange_warm. */
-void ss_soft_exchange(ss_soft_list *memory, ss_byte_stream *bytes);
+/* Impulses that the next step starts from and manifolds that are kept, as ss_sim_exchange_warm. */
+typedef struct ss_soft_state {
+    ss_soft_list memory;
+    int kept_count;
+    ss_kept_manifold *kept;
+} ss_soft_state;
+void ss_soft_exchange(ss_soft_state *state, ss_byte_stream *bytes);
+void ss_soft_state_free(ss_soft_state *state);
+
+/* Joints (joints.c). Rows of them for small steps of h; row impulses start from sim->warm. */
+bool ss_soft_prepare_joints(struct ss_sim *sim, double h, int steps, ss_error *err);
+bool ss_soft_keep_joints(struct ss_sim *sim, ss_error *err);
+/* New rows where bodies have turned far since the start of the step. */
+void ss_soft_refresh_joints(struct ss_sim *sim, double h, int steps);
+double ss_soft_turn(const ss_soft *soft, int row); /* rad, since the start of the step */
+/* The body of a row to where its displacement leads, or back to the start of the step. */
+void ss_soft_place(struct ss_sim *sim, int row, bool there);
+void ss_soft_joints_free(struct ss_soft_joints *joints);
+void ss_soft_push_joints(ss_soft *soft);
+void ss_soft_note_rates(ss_soft *soft);
+void ss_soft_sweep_joints(ss_soft *soft, const ss_soft_pace *pace, bool is_soft);
+int ss_soft_joint_rows(const ss_soft *soft);
+double ss_soft_joint_impulse(const ss_soft *soft, int row); /* of the whole step */
+/* Friction that depends on the load follows the force of the step before. */
+void ss_soft_note_loads(struct ss_sim *sim);
 
 /* Contacts -> manifolds, batches, impulses (manifolds.c). False when out of memory. */
 bool ss_soft_gather(struct ss_sim *sim, ss_error *err);

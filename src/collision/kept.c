@@ -1,0 +1,157 @@
+/* Manifolds that are kept, see kept.h. */
+#include "collision/kept.h"
+#include "collision/pairs.h"
+#include "collision/state.h"
+
+#include <string.h>
+
+/* Of the smaller shape's size: how much wider than asked for the margin is. Half of what is always kept. */
+#define RESERVE_SHARE (0.5 * SS_MARGIN_SHARE)
+
+void ss_collision_keep(ss_collision *collision)
+{
+    collision->keeps = true;
+}
+
+const ss_kept_manifold *ss_collision_kept(const ss_collision *collision, int *count)
+{
+    *count = collision->kept_count;
+    return collision->kept;
+}
+
+static bool reserve(ss_kept_manifold **items, int *capacity, int count)
+{
+    if (count <= *capacity) return true;
+    int larger = count + count / 2 + 16;
+    ss_kept_manifold *room = ss_allocate((size_t)larger, sizeof *room);
+    if (!room) return false;
+    ss_release(*items);
+    *items = room;
+    *capacity = larger;
+    return true;
+}
+
+bool ss_collision_take_kept(ss_collision *c, const ss_kept_manifold *items, int count)
+{
+    if (!reserve(&c->kept, &c->kept_capacity, count)) return false;
+    if (count) memcpy(c->kept, items, (size_t)count * sizeof *items);
+    c->kept_count = count;
+    c->pairs_changed = true;
+    return true;
+}
+
+/* Shapes whose contacts cost more than a look at what was kept, and do not roll. */
+static bool is_worth_it(const ss_proxy *proxy)
+{
+    ss_shape_kind kind = proxy->placed.shape->kind;
+    return kind == SS_BOX || kind == SS_HULL;
+}
+
+/* A place for each pair that is worth it, in the order of the pairs; what was kept of it moves there. */
+bool ss_kept_follow_pairs(ss_collision *c, ss_error *err)
+{
+    if (!c->keeps || !c->pairs_changed) return true;
+    int count = 0, old = 0;
+    bool good = reserve(&c->kept_next, &c->kept_next_capacity, c->pairs.count);
+    if (good && c->pairs.count > c->slot_capacity) {
+        ss_release(c->slots);
+        c->slots = ss_allocate((size_t)c->pairs.capacity, sizeof *c->slots);
+        c->slot_capacity = c->slots ? c->pairs.capacity : 0;
+        good = c->slots != NULL;
+    }
+    if (!good) return ss_fail(err, SS_ERROR_RESOURCES, "collision: no memory for %d pairs", c->pairs.count);
+    for (int i = 0; i < c->pairs.count; i++) {
+        ss_shape_pair pair = c->pairs.items[i];
+        const ss_proxy *a = &c->proxies[ss_shape_pair_a(pair)], *b = &c->proxies[ss_shape_pair_b(pair)];
+        c->slots[i] = -1;
+        if (!is_worth_it(a) || !is_worth_it(b)) continue;
+        ss_kept_manifold *to = &c->kept_next[count];
+        while (old < c->kept_count && c->kept[old].pair < pair) old++;
+        if (old < c->kept_count && c->kept[old].pair == pair)
+            *to = c->kept[old];
+        else
+            *to = (ss_kept_manifold){.pair = pair, .count = SS_KEPT_NOTHING};
+        c->slots[i] = count++;
+    }
+    ss_kept_manifold *held = c->kept;
+    int capacity = c->kept_capacity;
+    c->kept = c->kept_next;
+    c->kept_capacity = c->kept_next_capacity;
+    c->kept_next = held;
+    c->kept_next_capacity = capacity;
+    c->kept_count = count;
+    c->pairs_changed = false;
+    return true;
+}
+
+/* ---- one pair --------------------------------------------------------------------------------------- */
+
+double ss_kept_reserve(const ss_proxy *a, const ss_proxy *b)
+{
+    return RESERVE_SHARE * fmin(a->size, b->size);
+}
+
+/* The other shape seen from the base. */
+static void relative_pose(const ss_proxy *base, const ss_proxy *other, double shift[3], double turn[9])
+{
+    ss_vec3 apart = ss_vec3_subtract(ss_placed_position(&other->placed), ss_placed_position(&base->placed));
+    ss_vec3_store(ss_placed_turn_back(&base->placed, apart), shift);
+    const double *r = base->placed.rotation, *q = other->placed.rotation;
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++) turn[3 * i + j] = r[i] * q[j] + r[3 + i] * q[3 + j] + r[6 + i] * q[6 + j];
+}
+
+bool ss_kept_holds(const ss_kept_manifold *kept, const ss_proxy *a, const ss_proxy *b, double margin)
+{
+    if (kept->count == SS_KEPT_NOTHING || !(margin < kept->margin)) return false;
+    const ss_proxy *base = kept->base ? b : a, *other = kept->base ? a : b;
+    double shift[3], turn[9], moved = 0.0, turned = 0.0;
+    relative_pose(base, other, shift, turn);
+    for (int i = 0; i < 3; i++) moved += (shift[i] - kept->shift[i]) * (shift[i] - kept->shift[i]);
+    for (int i = 0; i < 9; i++) turned += (turn[i] - kept->turn[i]) * (turn[i] - kept->turn[i]);
+    return margin + sqrt(moved) + sqrt(turned) * other->radius <= kept->margin;
+}
+
+void ss_kept_fill(const ss_manifold *manifold, const ss_proxy *a, const ss_proxy *b, double margin,
+                  ss_kept_manifold *kept)
+{
+    kept->count = SS_KEPT_NOTHING;
+    if (manifold->count > SS_KEPT_POINTS) return;
+    for (int i = 1; i < manifold->count; i++) // one normal for all
+        if (memcmp(manifold->points[i].normal, manifold->points[0].normal, sizeof kept->normal) != 0) return;
+
+    kept->base = b->radius > a->radius;
+    const ss_proxy *base = kept->base ? b : a, *other = kept->base ? a : b;
+    relative_pose(base, other, kept->shift, kept->turn);
+    kept->margin = margin;
+    kept->count = manifold->count;
+    if (manifold->count == 0) return;
+    ss_vec3 normal = ss_vec3_load(manifold->points[0].normal);
+    ss_vec3_store(ss_placed_turn_back(&base->placed, normal), kept->normal);
+    for (int i = 0; i < manifold->count; i++) {
+        const ss_contact_point *from = &manifold->points[i];
+        ss_vec3 point = ss_vec3_load(from->point);
+        ss_vec3 on_a = ss_vec3_add_scaled(point, -0.5 * from->gap, normal),
+                on_b = ss_vec3_add_scaled(point, 0.5 * from->gap, normal);
+        ss_vec3_store(ss_placed_to_local(&a->placed, on_a), kept->on[0][i]);
+        ss_vec3_store(ss_placed_to_local(&b->placed, on_b), kept->on[1][i]);
+        kept->feature[i] = from->feature;
+    }
+}
+
+void ss_kept_read(const ss_kept_manifold *kept, const ss_proxy *a, const ss_proxy *b, ss_manifold *manifold)
+{
+    manifold->count = kept->count;
+    if (kept->count == 0) return;
+    ss_vec3 normal = ss_placed_turn(&(kept->base ? b : a)->placed, ss_vec3_load(kept->normal));
+    normal = ss_vec3_scale(1.0 / ss_vec3_norm(normal), normal);
+    for (int i = 0; i < kept->count; i++) {
+        ss_contact_point *to = &manifold->points[i];
+        ss_vec3 on_a = ss_placed_to_world(&a->placed, ss_vec3_load(kept->on[0][i])),
+                on_b = ss_placed_to_world(&b->placed, ss_vec3_load(kept->on[1][i]));
+        ss_vec3_store(ss_vec3_scale(0.5, ss_vec3_add(on_a, on_b)), to->point);
+        ss_vec3_store(normal, to->normal);
+        to->gap = ss_vec3_dot(normal, ss_vec3_subtract(on_b, on_a));
+        to->feature = kept->feature[i];
+    }
+}

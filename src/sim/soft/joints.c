@@ -1,0 +1,402 @@
+/* Joints in real-time steps: rows in the scaled space of soft.h, swept before the manifolds.
+ *
+ * Jacobians, errors and laws are those of the step's frame. They stay within it like those of contacts,
+ * errors following the displacements, g = g0 + J d, unless bodies turn far. A joint's own equations are
+ * solved together, by the inverse of J M^-1 J'; its limits, motors, springs and friction one by one, along
+ * Jacobians that are orthogonal to them, so that what acts along a coordinate does not tear at the joint.
+ * Springs and compliance resist as in the frame, u + r x + b = 0 with x the impulse of the whole step:
+ * with equal forces in n small steps that is u + (n r) x_k + b = 0. A rotor resists each change of its rate
+ * from one small step to the next.
+ */
+#include "sim/soft/soft.h"
+
+#include "base/memory.h"
+#include "model/joint_rows.h"
+#include "sim/state.h"
+
+#include <math.h>
+
+enum { OWN_MOST = 6 }; // equations of a joint itself
+
+typedef struct ss_soft_joint_row {
+    float j[SS_JOINT_BODIES][6]; /* J L of each body, linear and angular */
+    float mass;                  /* 1 / (J M^-1 J' + regularisation) */
+    float impulse, total;        /* of the small step, of the step */
+    float error;                 /* g at the start of the step */
+    float target;                /* u + target = 0, besides what follows from the error */
+    float regularisation;        /* of the impulse of a small step */
+    float low, high;             /* bounds of it */
+    float friction;              /* |impulse| <= friction |impulse of row `load`| */
+    float allowed;               /* speed of approach that only reaches the limit */
+    float share[OWN_MOST];       /* of its impulse that the joint's own equations take back */
+    int load;                    /* -1: none */
+    bool holonomic, one_sided, rotor;
+} ss_soft_joint_row;
+
+typedef struct ss_soft_joint {
+    int joint, bodies, row[SS_JOINT_BODIES]; /* rows of bodies, 0: does not move */
+    int first, count, own;                   /* rows; own: that many of them are solved together */
+    float inverse[OWN_MOST][OWN_MOST];
+} ss_soft_joint;
+
+struct ss_soft_joints {
+    int count, capacity, row_count, row_capacity;
+    ss_soft_joint *items;
+    ss_soft_joint_row *rows;
+};
+
+/* ---- preparing -------------------------------------------------------------------------------------- */
+
+static bool reserve(struct ss_soft_joints *all, int joints, ss_error *err)
+{
+    if (joints <= all->capacity) return true;
+    ss_release(all->items);
+    ss_release(all->rows);
+    all->items = ss_allocate((size_t)joints, sizeof *all->items);
+    all->rows = ss_allocate((size_t)joints * SS_JOINT_EQUATIONS_MOST, sizeof *all->rows);
+    all->capacity = all->items && all->rows ? joints : 0;
+    return all->capacity > 0 || ss_fail(err, SS_ERROR_RESOURCES, "out of memory for %d joints", joints);
+}
+
+static float product(const ss_soft_joint *joint, const ss_soft_joint_row *a, const ss_soft_joint_row *b)
+{
+    float sum = 0.0f;
+    for (int k = 0; k < joint->bodies; k++)
+        for (int i = 0; i < 6 && joint->row[k]; i++) sum += a->j[k][i] * b->j[k][i];
+    return sum;
+}
+
+/* The inverse of J M^-1 J' of the joint's own equations, by Gauss and Jordan. An equation that follows from
+ * the others is left out. */
+static void invert(ss_soft_joint *joint, const ss_soft_joint_row *rows)
+{
+    double a[OWN_MOST][2 * OWN_MOST] = {{0.0}};
+    int n = joint->own;
+    for (int i = 0; i < n; i++) {
+        for (int k = 0; k < n; k++) a[i][k] = (double)product(joint, &rows[i], &rows[k]);
+        a[i][i] += (double)rows[i].regularisation;
+        a[i][n + i] = 1.0;
+    }
+    for (int p = 0; p < n; p++) {
+        double pivot = a[p][p];
+        bool good = pivot > 1e-6 * (double)product(joint, &rows[p], &rows[p]); // floats have no more digits
+        for (int k = 0; k < 2 * n; k++) a[p][k] = good ? a[p][k] / pivot : 0.0;
+        for (int i = 0; i < n; i++) {
+            double factor = a[i][p];
+            if (i == p) continue;
+            for (int k = 0; k < 2 * n; k++) a[i][k] -= factor * a[p][k];
+        }
+    }
+    for (int i = 0; i < n; i++)
+        for (int k = 0; k < n; k++) joint->inverse[i][k] = (float)a[i][n + k];
+}
+
+static void fill_row(ss_sim *sim, const ss_soft_joint *joint, const ss_joint_equation *from, double h,
+                     int steps, ss_soft_joint_row *to)
+{
+    const ss_soft *soft = sim->soft;
+    const ss_joint *of = ss_world_joint(sim->world, joint->joint);
+    double target = from->time_derivative;
+    *to = (ss_soft_joint_row){.error = (float)from->violation,
+                              .regularisation = (float)(from->regularization * (from->rotor < 0 ? steps : 1)),
+                              .low = (float)(h * from->bounds[0]),
+                              .high = (float)(h * from->bounds[1]),
+                              .friction = (float)from->friction,
+                              .load = from->load,
+                              .holonomic = from->holonomic,
+                              .one_sided = from->holonomic && from->bounds[0] == 0.0,
+                              .rotor = from->rotor >= 0};
+    for (int k = 0; k < joint->bodies; k++) {
+        const double *j = from->jacobian + 6 * k;
+        int body = ss_joint_body(of, k), r = joint->row[k];
+        if (r) {
+            const ss_soft_frame *frame = &soft->frames[r];
+            for (int i = 0; i < 3; i++) {
+                const float *turn = frame->turn[i];
+                to->j[k][i] = (float)(j[i] * (double)frame->root);
+                to->j[k][3 + i] =
+                    (float)((double)turn[0] * j[3] + (double)turn[1] * j[4] + (double)turn[2] * j[5]);
+            }
+        } else if (body != SS_WORLD && ss_world_body(sim->world, body)->kind == SS_KINEMATIC) {
+            for (int i = 0; i < 6; i++) target += j[i] * ss_world_body(sim->world, body)->velocity[i];
+        }
+    }
+    to->target = (float)target;
+    float own = product(joint, to, to) + to->regularisation;
+    to->mass = own > 0.0f ? 1.0f / own : 0.0f;
+}
+
+/* The part of a law's Jacobian that a rigid joint leaves: j - A_lo A_oo^-1 j_o. */
+static void leave_own(const ss_soft_joint *joint, const ss_soft_joint_row *own, ss_soft_joint_row *law)
+{
+    for (int m = 0; m < joint->own; m++)
+        if (own[m].regularisation > 0.0f) return;
+    float along[OWN_MOST];
+    for (int m = 0; m < joint->own; m++) along[m] = product(joint, law, &own[m]);
+    for (int m = 0; m < joint->own; m++) {
+        for (int i = 0; i < joint->own; i++) law->share[m] += joint->inverse[m][i] * along[i];
+        for (int k = 0; k < joint->bodies; k++)
+            for (int i = 0; i < 6; i++) law->j[k][i] -= law->share[m] * own[m].j[k][i];
+        law->target -= law->share[m] * own[m].target;
+    }
+    float weight = product(joint, law, law) + law->regularisation;
+    law->mass = weight > 0.0f ? 1.0f / weight : 0.0f;
+}
+
+/* Rows of one joint, from the world as it is. */
+static void fill_joint(ss_sim *sim, ss_soft_joint *joint, const ss_joint_equation *from, double h, int steps,
+                       ss_soft_joint_row *rows)
+{
+    for (int i = 0; i < joint->count; i++) {
+        fill_row(sim, joint, &from[i], h, steps, &rows[i]);
+        bool free = from[i].bounds[0] == -INFINITY && from[i].bounds[1] == INFINITY && from[i].load < 0;
+        if (i == joint->own && i < OWN_MOST && from[i].block == 0 && free && from[i].rotor < 0) joint->own++;
+    }
+    invert(joint, rows);
+    for (int i = joint->own; i < joint->count; i++) leave_own(joint, rows, &rows[i]);
+}
+
+bool ss_soft_prepare_joints(ss_sim *sim, double h, int steps, ss_error *err)
+{
+    ss_soft *soft = sim->soft;
+    int joints = ss_world_joint_count(sim->world), old = 0;
+    if (joints == 0 && !soft->joints) return true;
+    if (!soft->joints) soft->joints = ss_allocate(1, sizeof *soft->joints);
+    struct ss_soft_joints *all = soft->joints;
+    if (!all) return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for %d joints", joints);
+    if (!reserve(all, joints, err)) return false;
+    all->count = all->row_count = 0;
+    for (int number = 0; number < joints; number++) {
+        ss_joint_equation from[SS_JOINT_EQUATIONS_MOST];
+        const ss_joint *of = ss_world_joint(sim->world, number);
+        int count = ss_joint_equations(sim->world, number, sim->h, from);
+        if (count == 0) continue;
+        ss_soft_joint *joint = &all->items[all->count++];
+        ss_soft_joint_row *rows = &all->rows[all->row_count];
+        *joint = (ss_soft_joint){
+            .joint = number, .bodies = of->body_count, .first = all->row_count, .count = count};
+        all->row_count += count;
+        for (int k = 0; k < of->body_count; k++) {
+            int body = ss_joint_body(of, k), r = body == SS_WORLD ? 0 : soft->row_of[body];
+            joint->row[k] = r;
+            soft->touched[r] = true;
+        }
+        for (int i = 0; i < count; i++) // as in the frame: a rotor had the rate of the poses one step ago
+            if (from[i].rotor >= 0 && of->kind != SS_JOINT_REVOLUTE)
+                from[i].time_derivative = -ss_joint_rate_before(sim->world, number, from[i].rotor, sim->h);
+        fill_joint(sim, joint, from, h, steps, rows);
+
+        /* Impulses of the step before, of rows that it had as well. */
+        const ss_warm *warm = &sim->warm;
+        for (int i = 0; i < count && sim->options.warm_start; i++) {
+            while (old < warm->row_count && (warm->rows[old].joint < number ||
+                                             (warm->rows[old].joint == number && warm->rows[old].index < i)))
+                old++;
+            if (old == warm->row_count) break;
+            const ss_warm_row *row = &warm->rows[old];
+            if (row->joint == number && row->index == i && (row->of == count || i < joint->own))
+                rows[i].impulse = (float)row->impulse;
+        }
+    }
+    return true;
+}
+
+bool ss_soft_keep_joints(ss_sim *sim, ss_error *err)
+{
+    const struct ss_soft_joints *all = sim->soft->joints;
+    int rows = all ? all->row_count : 0;
+    if (rows == 0 && sim->warm.row_count == 0) return true;
+    if (!ss_warm_reserve(&sim->warm, 0, rows))
+        return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for warm starts");
+    for (int k = 0; k < all->count; k++) {
+        const ss_soft_joint *joint = &all->items[k];
+        for (int i = 0; i < joint->count; i++)
+            sim->warm.rows[joint->first + i] =
+                (ss_warm_row){joint->joint, i, joint->count, (double)all->rows[joint->first + i].impulse};
+    }
+    sim->warm.row_count = rows;
+    return true;
+}
+
+void ss_soft_joints_free(struct ss_soft_joints *all)
+{
+    if (!all) return;
+    ss_release(all->items);
+    ss_release(all->rows);
+    ss_release(all);
+}
+
+/* ---- sweeping --------------------------------------------------------------------------------------- */
+
+static float speed_of(const ss_soft *soft, const ss_soft_joint *joint, const ss_soft_joint_row *row)
+{
+    float sum = 0.0f;
+    for (int k = 0; k < joint->bodies; k++) {
+        const float *y = soft->rows[joint->row[k]].y, *j = row->j[k];
+        sum += (j[0] * y[0] + j[1] * y[1] + j[2] * y[2]) + (j[3] * y[4] + j[4] * y[5] + j[5] * y[6]);
+    }
+    return sum;
+}
+
+static float error_of(const ss_soft *soft, const ss_soft_joint *joint, const ss_soft_joint_row *row)
+{
+    float sum = row->error;
+    for (int k = 0; k < joint->bodies; k++) {
+        const float *d = soft->rows[joint->row[k]].d, *j = row->j[k];
+        sum += (j[0] * d[0] + j[1] * d[1] + j[2] * d[2]) + (j[3] * d[4] + j[4] * d[5] + j[5] * d[6]);
+    }
+    return sum;
+}
+
+static void push(const ss_soft *soft, const ss_soft_joint *joint, const ss_soft_joint_row *row, float impulse)
+{
+    for (int k = 0; k < joint->bodies; k++) {
+        float *y = soft->rows[joint->row[k]].y;
+        const float *j = row->j[k];
+        for (int i = 0; i < 3 && joint->row[k]; i++) {
+            y[i] += j[i] * impulse;
+            y[4 + i] += j[3 + i] * impulse;
+        }
+    }
+}
+
+/* Joints of bodies that have turned too far for the Jacobians of the step's start get new ones, and their
+ * true errors, from the poses that the displacements lead to. The world is there meanwhile. */
+static const double far_turned = 0.02; // rad
+
+void ss_soft_refresh_joints(ss_sim *sim, double h, int steps)
+{
+    ss_soft *soft = sim->soft;
+    struct ss_soft_joints *all = soft->joints;
+    for (int n = 0; all && n < all->count; n++) {
+        ss_soft_joint *joint = &all->items[n];
+        ss_soft_joint_row *rows = &all->rows[joint->first], before[SS_JOINT_EQUATIONS_MOST];
+        double turned = 0.0;
+        for (int k = 0; k < joint->bodies; k++)
+            if (joint->row[k]) turned = fmax(turned, ss_soft_turn(soft, joint->row[k]));
+        if (turned < far_turned) continue;
+        for (int k = 0; k < joint->bodies; k++)
+            if (joint->row[k]) ss_soft_place(sim, joint->row[k], true);
+        ss_joint_equation from[SS_JOINT_EQUATIONS_MOST];
+        int count = ss_joint_equations(sim->world, joint->joint, sim->h, from);
+        for (int k = 0; k < joint->bodies; k++)
+            if (joint->row[k]) ss_soft_place(sim, joint->row[k], false);
+        if (count != joint->count) continue; // a limit comes or goes: with the next step
+
+        memcpy(before, rows, (size_t)count * sizeof *rows);
+        joint->own = 0;
+        fill_joint(sim, joint, from, h, steps, rows);
+        for (int i = 0; i < count; i++) {
+            rows[i].impulse = before[i].impulse; // which was given to the bodies along the old Jacobian
+            push(soft, joint, &before[i], -before[i].impulse);
+            push(soft, joint, &rows[i], rows[i].impulse);
+            rows[i].total = before[i].total;
+            if (rows[i].rotor) rows[i].target = before[i].target;
+            rows[i].error -= error_of(soft, joint, &rows[i]) - rows[i].error; // it is that of the start
+        }
+    }
+}
+
+void ss_soft_push_joints(ss_soft *soft)
+{
+    const struct ss_soft_joints *all = soft->joints;
+    for (int k = 0; all && k < all->count; k++) {
+        const ss_soft_joint *joint = &all->items[k];
+        for (int i = 0; i < joint->count; i++)
+            push(soft, joint, &all->rows[joint->first + i], all->rows[joint->first + i].impulse);
+    }
+}
+
+/* Rotors resist changes of the rate that they have now. */
+void ss_soft_note_rates(ss_soft *soft)
+{
+    const struct ss_soft_joints *all = soft->joints;
+    for (int k = 0; all && k < all->count; k++) {
+        const ss_soft_joint *joint = &all->items[k];
+        for (int i = 0; i < joint->count; i++) {
+            ss_soft_joint_row *row = &all->rows[joint->first + i];
+            if (row->rotor) row->target = -speed_of(soft, joint, row);
+        }
+    }
+}
+
+static void sweep_own(ss_soft *soft, const ss_soft_joint *joint, ss_soft_joint_row *rows,
+                      const ss_soft_pace *pace, bool is_soft)
+{
+    float residual[OWN_MOST];
+    for (int i = 0; i < joint->own; i++) {
+        ss_soft_joint_row *row = &rows[i];
+        residual[i] = speed_of(soft, joint, row) + row->target + row->regularisation * row->impulse;
+        if (is_soft && row->holonomic) residual[i] += pace->rate * error_of(soft, joint, row);
+    }
+    for (int i = 0; i < joint->own; i++) {
+        ss_soft_joint_row *row = &rows[i];
+        float change = 0.0f;
+        for (int k = 0; k < joint->own; k++) change -= joint->inverse[i][k] * residual[k];
+        row->impulse += change;
+        if (!is_soft) row->total += row->impulse;
+        push(soft, joint, row, change);
+    }
+}
+
+static void sweep_law(ss_soft *soft, const ss_soft_joint *joint, ss_soft_joint_row *rows, int i,
+                      const ss_soft_pace *pace, bool is_soft)
+{
+    ss_soft_joint_row *row = &rows[i];
+    float residual = speed_of(soft, joint, row) + row->target + row->regularisation * row->impulse;
+    float scale = 1.0f, fade = 0.0f;
+    if (is_soft && row->holonomic) {
+        float error = error_of(soft, joint, row);
+        bool open = row->one_sided && error > 0.0f;
+        row->allowed = open ? error * pace->inverse_h : 0.0f;
+        if (!open) residual += pace->rate * error;
+        scale = open ? 1.0f : pace->mass_scale;
+        fade = open ? 0.0f : pace->impulse_scale;
+    }
+    float after = row->impulse - (row->mass * scale * (residual + row->allowed) + fade * row->impulse);
+    float low = row->low, high = row->high;
+    if (row->load >= 0) {
+        high = row->friction * fabsf(rows[row->load].impulse);
+        low = -high;
+    }
+    after = after < low ? low : after > high ? high : after;
+    float change = after - row->impulse;
+    push(soft, joint, row, change);
+    for (int m = 0; m < joint->own; m++) rows[m].impulse -= row->share[m] * change;
+    row->impulse = after;
+    if (!is_soft) row->total += after;
+}
+
+void ss_soft_sweep_joints(ss_soft *soft, const ss_soft_pace *pace, bool is_soft)
+{
+    const struct ss_soft_joints *all = soft->joints;
+    for (int k = 0; all && k < all->count; k++) {
+        const ss_soft_joint *joint = &all->items[k];
+        ss_soft_joint_row *rows = &all->rows[joint->first];
+        for (int i = joint->own; i < joint->count; i++) sweep_law(soft, joint, rows, i, pace, is_soft);
+        sweep_own(soft, joint, rows, pace, is_soft);
+    }
+}
+
+/* ---- what became of it ------------------------------------------------------------------------------ */
+
+int ss_soft_joint_rows(const ss_soft *soft)
+{
+    return soft->joints ? soft->joints->row_count : 0;
+}
+
+double ss_soft_joint_impulse(const ss_soft *soft, int row)
+{
+    return (double)soft->joints->rows[row].total;
+}
+
+void ss_soft_note_loads(ss_sim *sim)
+{
+    const struct ss_soft_joints *all = sim->soft->joints;
+    for (int k = 0; all && k < all->count; k++) {
+        const ss_soft_joint *joint = &all->items[k];
+        double impulse[SS_JOINT_EQUATIONS_MOST];
+        for (int i = 0; i < joint->count; i++) impulse[i] = (double)all->rows[joint->first + i].total;
+        ss_joint_note_load(sim->world, joint->joint, impulse);
+    }
+}
