@@ -238,6 +238,12 @@ static bool make_equations(ss_sim *sim, equations *all, ss_error *err)
     if (!all->rows || sim->origin_capacity < most)
         return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for %d joint rows", most);
 
+    /* Formulations remove the share joint_gamma of a violated limit in a step, which is a speed like 1/h: a
+     * joint that starts outside would be thrown. The limit recedes as fast as what is beyond 1/20 s, which is
+     * joint_gamma 0.2 at h = 0.01 s. */
+    static const double patience = 0.05;
+    double beyond = fmax(0.0, sim->step->joint_gamma / sim->h - 1.0 / patience);
+
     /* In maximal coordinates velocities are those of the poses one step ago, and so are rates of rotors. Of a
      * hinge it is the same one. */
     bool maximal = sim->options.coordinates == SS_MAXIMAL;
@@ -255,6 +261,8 @@ static bool make_equations(ss_sim *sim, equations *all, ss_error *err)
             sim->origins[all->count + k] = (ss_row_origin){j, k, count};
             if (rows[k].rotor >= 0 && maximal && joint->kind != SS_JOINT_REVOLUTE)
                 rows[k].time_derivative = -ss_joint_rate_before(sim->world, j, rows[k].rotor, sim->h);
+            if (rows[k].holonomic && rows[k].bounds[0] == 0.0 && rows[k].violation < 0.0)
+                rows[k].time_derivative -= beyond * rows[k].violation;
             all->constraints += k == 0 || rows[k].block != rows[k - 1].block;
             all->regularised |= rows[k].regularization != 0.0;
             all->loaded |= rows[k].load >= 0;
