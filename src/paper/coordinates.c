@@ -105,7 +105,7 @@ static bool shrink_steps(ss_paper_report *report, ss_error *err)
         report, "order", "Both kinds of coordinates tend to one motion as h falls",
         "Largest distance of a body at the end of the run from where it is in minimal coordinates with an "
         "eighth of the shortest step. Both rules are of first order, so the lines have slope 1.");
-    figure->x = (ss_plot_axis){.label = "time step, in units of the coarsest", .log = true, .doubling = true};
+    figure->x = (ss_plot_axis){.label = "time step, in units of the finest", .log = true, .doubling = true};
     figure->y = (ss_plot_axis){.label = "error (m)", .log = true, .words = SS_TICK_POWER};
     ss_paper_table *table = ss_paper_add_table(
         report, "steps", "As the step shrinks",
@@ -139,7 +139,9 @@ static bool shrink_steps(ss_paper_report *report, ss_error *err)
         ss_paper_claim(report, ss_paper_format(report, "%s: joint error, minimal", cases[c].name), "m or rad",
                        run[1].joint_error, c == 3 ? run[1].joint_error < 2e-9 : run[1].joint_error < 1e-14,
                        c == 3 ? "the joint that closes the loop is corrected to 1e-9" : "at rounding");
-        ss_figure_line(figure, cases[c].name, count, x, error[1])->marks = count;
+        double shown[STEPS_H];
+        for (int i = 0; i < count; i++) shown[i] = x[i] / x[count - 1];
+        ss_figure_line(figure, cases[c].name, count, shown, error[1])->marks = count;
         ss_paper_cell(table, "%s", cases[c].name);
         ss_paper_cell(table, "%g", cases[c].h);
         for (int k = 0; k < 2; k++) {
@@ -154,9 +156,15 @@ static bool shrink_steps(ss_paper_report *report, ss_error *err)
 
 /* ---- with the number of links ------------------------------------------------------------------------ */
 
-/* MuJoCo's lines "links,us,energy_error"; how many. */
-static int read_mujoco(ss_paper_report *report, double *links, double *microseconds, double *energy)
+/* A line of race_coordinates: MuJoCo beside us with its rule and with ours, in turn in one run. */
+typedef struct beside {
+    double links, their_cost, their_energy, explicit_cost, explicit_energy, apart, midway_cost, midway_energy;
+} beside;
+
+/* Its lines, in the order of the struct; how many. */
+static int read_mujoco(ss_paper_report *report, beside *rows)
 {
+    enum { VALUES = sizeof *rows / sizeof rows->links };
     const char *path = ss_paper_path(report, "coordinates_mujoco.csv");
     size_t size = 0;
     unsigned char *bytes = path ? ss_file_read(path, 1 << 16, &size, NULL) : NULL;
@@ -165,24 +173,44 @@ static int read_mujoco(ss_paper_report *report, double *links, double *microseco
     if (text) memcpy(text, bytes, size);
     for (char *line = text; line && *line && count < SIZES;) {
         char *end = line;
-        double values[3];
+        double values[VALUES];
         int read = 0;
-        for (; read < 3; read++) {
+        for (; read < VALUES; read++) {
             char *from = end;
             values[read] = strtod(from, &end);
             if (end == from) break;
             if (*end == ',') end++;
         }
-        if (read == 3) {
-            links[count] = values[0];
-            microseconds[count] = values[1];
-            energy[count++] = values[2];
-        }
+        if (read == VALUES) memcpy(&rows[count++], values, sizeof values);
         line = strchr(line, '\n');
         line = line ? line + 1 : NULL;
     }
     ss_release(bytes);
     return count;
+}
+
+/* What a step costs here as a ratio to mj_step. */
+static void show_beside(ss_paper_report *report, const beside *rows, int count)
+{
+    ss_paper_table *table = ss_paper_add_table(
+        report, "beside", "Beside MuJoCo on the same model files",
+        "Processor time of a step, the fastest of blocks of 20 steps, engines in turn; as a ratio to mj_step. "
+        "With explicit forces both have the same rule, and bodies are apart by rounding that grows.",
+        "links|MuJoCo (us)|explicit (us)|ratio|energy error: MuJoCo|explicit|apart (m)|midway (us)|ratio|"
+        "energy error");
+    for (int i = 0; i < count; i++) {
+        const beside *row = &rows[i];
+        ss_paper_cell(table, "%g", row->links);
+        ss_paper_cell(table, "%.1f", row->their_cost);
+        ss_paper_cell(table, "%.1f", row->explicit_cost);
+        ss_paper_cell(table, "%.2f", row->explicit_cost / row->their_cost);
+        ss_paper_cell(table, "%.1e", row->their_energy);
+        ss_paper_cell(table, "%.1e", row->explicit_energy);
+        ss_paper_cell(table, "%.1e", row->apart);
+        ss_paper_cell(table, "%.1f", row->midway_cost);
+        ss_paper_cell(table, "%.2f", row->midway_cost / row->their_cost);
+        ss_paper_cell(table, "%.1e", row->midway_energy);
+    }
 }
 
 static bool count_links(ss_paper_report *report, ss_error *err)
@@ -191,6 +219,7 @@ static bool count_links(ss_paper_report *report, ss_error *err)
     int count = report->quick ? 2 : SIZES;
     double links[SIZES], cost[KINDS][SIZES], joint[KINDS][SIZES], energy[KINDS][SIZES];
     double their_links[SIZES], their_cost[SIZES], their_energy[SIZES];
+    beside rows[SIZES];
     outcome *run = ss_arena_take(report->arena, 1, sizeof *run, "outcomes");
     if (!run) return ss_fail(err, SS_ERROR_RESOURCES, "out of memory");
     for (int i = 0; i < count; i++) {
@@ -205,7 +234,12 @@ static bool count_links(ss_paper_report *report, ss_error *err)
             ss_paper_progress(report, kinds[k][2], i + 1, count);
         }
     }
-    int theirs = read_mujoco(report, their_links, their_cost, their_energy);
+    int theirs = read_mujoco(report, rows);
+    for (int i = 0; i < theirs; i++) {
+        their_links[i] = rows[i].links;
+        their_cost[i] = rows[i].their_cost;
+        their_energy[i] = rows[i].their_energy;
+    }
 
     ss_figure *figure = ss_paper_figure(
         report, "cost", "What a step costs",
@@ -256,6 +290,7 @@ static bool count_links(ss_paper_report *report, ss_error *err)
         ss_paper_claim(report, ss_paper_format(report, "arm of %d links: joint error, minimal", sizes[i]),
                        "m or rad", joint[1][i], joint[1][i] < rounding, "rounding: 1e-15 for each link");
     }
+    if (theirs > 0) show_beside(report, rows, theirs);
     return true;
 }
 
