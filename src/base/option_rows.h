@@ -5,8 +5,11 @@
 
 #include <stickslip/base.h>
 
-#define SS_ROW_OF(kind, holder, field, value) \
-    .name = #field, .type = kind, .offset = offsetof(holder, field), .default_value = value
+/* How a row begins that has more: {SS_ROW_OF(SS_OPTION_INT, sim_options, refine, "8"), .min = ...}; SS_ROW_AS
+ * names it otherwise than the field. */
+#define SS_ROW_OF(kind, holder, field, value) SS_ROW_AS(#field, kind, holder, field, value)
+#define SS_ROW_AS(title, kind, holder, field, value) \
+    .name = title, .type = kind, .offset = offsetof(holder, field), .default_value = value
 #define SS_ROW_REAL(holder, field, value, least, most, text)                                     \
     {                                                                                            \
         SS_ROW_OF(SS_OPTION_REAL, holder, field, value), .min = least, .max = most, .help = text \

@@ -16,10 +16,7 @@ const ss_option ss_campaign_option_table[] = {
     {ROW(SS_OPTION_TEXT, stop, SS_CAMPAIGN_STOP), .value_name = "RULE,...",
      .help = "A run has converged if METRIC<VALUE holds, as in solve; none = stop only at the limits of "
              "iterations and time. Several rules are a ladder: every method is run with each of them."},
-    {.name = "tol",
-     .type = SS_OPTION_TEXT,
-     .offset = offsetof(ss_campaign_options, tolerances),
-     .value_name = "T,...",
+    {SS_ROW_AS("tol", SS_OPTION_TEXT, ss_campaign_options, tolerances, NULL), .value_name = "T,...",
      .help = "Short for --stop relative_energy<T; several are a ladder, 0 = off."},
     {ROW(SS_OPTION_INT, iterations, "1000"), .min = 0, .max = 1e9, .value_name = "N",
      .help = "Stop a run after this many iterations."},

@@ -1,23 +1,15 @@
 #include "collision/state.h"
 
+#include "base/option_rows.h"
+
 #include <string.h>
 
 const ss_option ss_collision_option_table[] = {
-    {.name = "margin",
-     .type = SS_OPTION_REAL,
-     .offset = offsetof(ss_collision_options, margin),
-     .default_value = "0",
-     .min = 0.0,
-     .max = 1e300,
+    {SS_ROW_OF(SS_OPTION_REAL, ss_collision_options, margin, "0"), .min = 0.0, .max = 1e300,
      .value_name = "LENGTH",
      .help = "largest gap of a contact, in m; 0 = from the speed, plus 1 % of the size of the smaller shape"},
-    {.name = "reduce",
-     .type = SS_OPTION_INT,
-     .offset = offsetof(ss_collision_options, reduce),
-     .default_value = "4",
-     .min = 0,
-     .max = SS_MANIFOLD_MOST,
-     .help = "points kept per pair of shapes and normal; 0 = all"},
+    SS_ROW_INT(ss_collision_options, reduce, "4", 0, SS_MANIFOLD_MOST,
+               "points kept per pair of shapes and normal; 0 = all"),
     {.name = NULL},
 };
 

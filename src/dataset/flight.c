@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "dataset/flight.h"
 
+#include "base/option_rows.h"
 #include "base/number.h"
 #include "base/words.h"
 
@@ -9,66 +10,27 @@
 #include <stdio.h>
 #include <string.h>
 
-#define FIELD(member) .offset = offsetof(ss_recording_options, member)
 const ss_option ss_recording_option_table[] = {
-    {.name = "survive",
-     .type = SS_OPTION_REAL,
-     FIELD(survive),
-     .default_value = "5",
-     .min = 0,
-     .max = 1e9,
+    {SS_ROW_OF(SS_OPTION_REAL, ss_recording_options, survive, "5"), .min = 0, .max = 1e9,
      .value_name = "seconds",
      .help = "Frames older than this, in s of wall time, can be recovered if the program dies; 0 = none."},
-    {.name = "ring",
-     .type = SS_OPTION_INT,
-     FIELD(ring),
-     .default_value = "0",
-     .min = 0,
-     .max = 1e8,
-     .value_name = "N",
+    {SS_ROW_OF(SS_OPTION_INT, ss_recording_options, ring, "0"), .min = 0, .max = 1e8, .value_name = "N",
      .help = "Flight recorder: keep only the last N steps, and write them when something trips; 0 = write "
              "everything."},
-    {.name = "trip",
-     .type = SS_OPTION_LIST,
-     FIELD(trip),
-     .value_name = "NAME>VALUE",
+    {SS_ROW_OF(SS_OPTION_LIST, ss_recording_options, trip, NULL), .value_name = "NAME>VALUE",
      .help =
          "What trips the flight recorder: nan; overlap (m), joint_error, speed (m/s), contacts or a metric "
          "above (>) or below (<) a value; repeatable."},
-    {.name = "after",
-     .type = SS_OPTION_INT,
-     FIELD(after),
-     .default_value = "0",
-     .min = 0,
-     .max = 1e8,
-     .value_name = "N",
+    {SS_ROW_OF(SS_OPTION_INT, ss_recording_options, after, "0"), .min = 0, .max = 1e8, .value_name = "N",
      .help = "Steps that the flight recorder keeps after the one that tripped."},
-    {.name = "trips",
-     .type = SS_OPTION_INT,
-     FIELD(trips),
-     .default_value = "10",
-     .min = 1,
-     .max = 1e8,
-     .value_name = "N",
+    {SS_ROW_OF(SS_OPTION_INT, ss_recording_options, trips, "10"), .min = 1, .max = 1e8, .value_name = "N",
      .help = "How often the flight recorder writes at most."},
-    {.name = "ring_megabytes",
-     .type = SS_OPTION_REAL,
-     FIELD(ring_megabytes),
-     .default_value = "512",
-     .min = 0.001,
-     .max = 1e9,
-     .value_name = "MB",
-     .help = "Limit for the ring; fewer steps are kept when they need more."},
-    {.name = "trip_signal",
-     .type = SS_OPTION_CHOICE,
-     FIELD(trip_signal),
-     .default_value = "none",
-     .choices = "none|usr1|usr2",
-     .help = "Signal that trips the flight recorder."},
-    {.name = "no_ring_file",
-     .type = SS_OPTION_BOOL,
-     FIELD(no_ring_file),
-     .help = "Keep the ring in memory that is lost in a crash, instead of a file beside the target."},
+    {SS_ROW_OF(SS_OPTION_REAL, ss_recording_options, ring_megabytes, "512"), .min = 0.001, .max = 1e9,
+     .value_name = "MB", .help = "Limit for the ring; fewer steps are kept when they need more."},
+    SS_ROW_CHOICE(ss_recording_options, trip_signal, "none", "none|usr1|usr2",
+                  "Signal that trips the flight recorder."),
+    SS_ROW_BOOL(ss_recording_options, no_ring_file, NULL,
+                "Keep the ring in memory that is lost in a crash, instead of a file beside the target."),
     {0}};
 
 /* ---- what trips --------------------------------------------------------------------------------------- */

@@ -8,25 +8,18 @@
  */
 #include "formulation/box.h"
 
+#include "base/option_rows.h"
 #include "formulation/model.h"
 
 #include <math.h>
 
 static const ss_option options_table[] = {
     SS_STEP_OPTION_ROWS("preventive", "inf"),
-    {.name = "bound",
-     .type = SS_OPTION_CHOICE,
-     .offset = offsetof(ss_box_options, bound),
-     .default_value = "current",
-     .choices = "current|previous",
-     .help = "friction bounds follow the normal impulse, or are fixed by the normal impulse of the "
-             "previous step"},
-    {.name = "tangents",
-     .type = SS_OPTION_CHOICE,
-     .offset = offsetof(ss_box_options, tangents),
-     .default_value = "slip",
-     .choices = "frame|slip",
-     .help = "tangents as in the frame, or with the first one along the predicted slip"},
+    SS_ROW_CHOICE(ss_box_options, bound, "current", "current|previous",
+                  "friction bounds follow the normal impulse, or are fixed by the normal impulse of the "
+                  "previous step"),
+    SS_ROW_CHOICE(ss_box_options, tangents, "slip", "frame|slip",
+                  "tangents as in the frame, or with the first one along the predicted slip"),
     {0},
 };
 

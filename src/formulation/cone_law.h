@@ -15,13 +15,10 @@ typedef enum ss_problem_form {
     SS_FORM_DESCRIPTOR /* velocities as well: A = [M -J'; J C] */
 } ss_problem_form;
 
-#define SS_CONE_LAW_OPTION_ROWS                                                                  \
-    SS_STEP_OPTION_ROWS("preventive", "inf"),                                                    \
-    {                                                                                            \
-        .name = "form", .type = SS_OPTION_CHOICE, .offset = offsetof(ss_cone_law_options, form), \
-        .default_value = "reduced", .choices = "reduced|descriptor",                             \
-        .help = "unknowns: impulses only, or impulses and body velocities"                       \
-    }
+#define SS_CONE_LAW_OPTION_ROWS                                                   \
+    SS_STEP_OPTION_ROWS("preventive", "inf"),                                     \
+        SS_ROW_CHOICE(ss_cone_law_options, form, "reduced", "reduced|descriptor", \
+                      "unknowns: impulses only, or impulses and body velocities")
 
 /* Unknowns of a contact: x_N, the tangents in the cone, with rolling friction two moments; then a free
  * row for a tangent that sticks. The same under Coulomb's law (ss_coulomb_model, model.h) and under its

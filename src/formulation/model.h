@@ -6,6 +6,7 @@
 #ifndef FORMULATION_MODEL_H
 #define FORMULATION_MODEL_H
 
+#include "base/option_rows.h"
 #include "formulation/problem_builder.h"
 #include "formulation/rows.h"
 

@@ -18,6 +18,8 @@
  */
 #include "formulation/polygon.h"
 
+#include "base/option_rows.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -30,15 +32,11 @@ typedef struct mlcp_options {
 
 static const ss_option options_table[] = {
     SS_POLYGON_OPTION_ROWS("preventive", "inf"),
-    {.name = "primary",
-     .type = SS_OPTION_CHOICE,
-     .offset = offsetof(mlcp_options, primary),
-     .default_value = "smallest",
-     .choices = "smallest|largest|entry|free|first",
-     .help =
-         "primary alternative, along which impulses act: with the smallest gap above -1e-4 m, as in "
-         "RPI-MATLAB-Simulator; the largest gap; the face that the free motion enters through; the largest "
-         "gap after the free motion; the first in the file"},
+    SS_ROW_CHOICE(
+        mlcp_options, primary, "smallest", "smallest|largest|entry|free|first",
+        "primary alternative, along which impulses act: with the smallest gap above -1e-4 m, as in "
+        "RPI-MATLAB-Simulator; the largest gap; the face that the free motion enters through; the largest "
+        "gap after the free motion; the first in the file"),
     {0}};
 
 /* The smallest gap that may be the primary's, in m, as RPI-MATLAB-Simulator has it. */

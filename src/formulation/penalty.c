@@ -12,6 +12,8 @@
  */
 #include "formulation/model.h"
 
+#include "base/option_rows.h"
+
 #include <math.h>
 
 typedef struct penalty_options {
@@ -21,30 +23,12 @@ typedef struct penalty_options {
 
 static const ss_option options_table[] = {
     SS_STEP_OPTION_ROWS("preventive", "inf"),
-    {.name = "stiffness",
-     .type = SS_OPTION_REAL,
-     .offset = offsetof(penalty_options, stiffness),
-     .default_value = "1e5",
-     .min = 0.0,
-     .max = 1e24,
-     .value_name = "N/m",
-     .help = "stiffness of every contact without a compliance, in N/m"},
-    {.name = "damping",
-     .type = SS_OPTION_REAL,
-     .offset = offsetof(penalty_options, damping),
-     .default_value = "100",
-     .min = 0.0,
-     .max = 1e24,
-     .value_name = "N s/m",
-     .help = "damping of every contact, in N s/m"},
-    {.name = "slip_speed",
-     .type = SS_OPTION_REAL,
-     .offset = offsetof(penalty_options, slip_speed),
-     .default_value = "0.01",
-     .min = 1e-12,
-     .max = 1e12,
-     .value_name = "m/s",
-     .help = "speed below which friction is proportional to slip, in m/s"},
+    {SS_ROW_OF(SS_OPTION_REAL, penalty_options, stiffness, "1e5"), .min = 0.0, .max = 1e24,
+     .value_name = "N/m", .help = "stiffness of every contact without a compliance, in N/m"},
+    {SS_ROW_OF(SS_OPTION_REAL, penalty_options, damping, "100"), .min = 0.0, .max = 1e24,
+     .value_name = "N s/m", .help = "damping of every contact, in N s/m"},
+    {SS_ROW_OF(SS_OPTION_REAL, penalty_options, slip_speed, "0.01"), .min = 1e-12, .max = 1e12,
+     .value_name = "m/s", .help = "speed below which friction is proportional to slip, in m/s"},
     {0},
 };
 

@@ -35,26 +35,14 @@ typedef struct ss_polygon_options {
 
 #define SS_POLYGON_OPTION_ROWS(gap_term_default, contact_margin_default)                                    \
     SS_STEP_OPTION_ROWS(gap_term_default, contact_margin_default),                                          \
-        {.name = "directions",                                                                              \
-         .type = SS_OPTION_INT,                                                                             \
-         .offset = offsetof(ss_polygon_options, directions),                                                \
-         .default_value = "8",                                                                              \
-         .min = 3,                                                                                          \
-         .max = 1000,                                                                                       \
+        {SS_ROW_OF(SS_OPTION_INT, ss_polygon_options, directions, "8"), .min = 3, .max = 1000,              \
          .value_name = "N",                                                                                 \
          .help = "number of friction directions per contact; if odd, directions have no opposites; planar " \
                  "frames always use 2, which is exact"},                                                    \
-        {.name = "polygon",                                                                                 \
-         .type = SS_OPTION_CHOICE,                                                                          \
-         .offset = offsetof(ss_polygon_options, polygon),                                                   \
-         .default_value = "inscribed",                                                                      \
-         .choices = "inscribed|circumscribed|equal-area",                                                   \
-         .help = "size of the friction polygon relative to the circle it approximates"},                    \
-    {                                                                                                       \
-        .name = "form", .type = SS_OPTION_CHOICE, .offset = offsetof(ss_polygon_options, form),             \
-        .default_value = "reduced", .choices = "reduced|mixed",                                             \
-        .help = "unknowns: impulses and sliding speeds only, or also body velocities"                       \
-    }
+        SS_ROW_CHOICE(ss_polygon_options, polygon, "inscribed", "inscribed|circumscribed|equal-area",       \
+                      "size of the friction polygon relative to the circle it approximates"),               \
+        SS_ROW_CHOICE(ss_polygon_options, form, "reduced", "reduced|mixed",                                 \
+                      "unknowns: impulses and sliding speeds only, or also body velocities")
 
 extern const ss_contact_model ss_polygon_model;
 

@@ -1,6 +1,7 @@
 /* Model files: which format it is, and the way from a file to a world. */
 #include "modelfile/tree.h"
 
+#include "base/option_rows.h"
 #include "base/file.h"
 #include "modelfile/files.h"
 
@@ -9,31 +10,16 @@
 #include <strings.h>
 
 const ss_option ss_model_option_table[] = {
-    {.name = "base",
-     .type = SS_OPTION_CHOICE,
-     .offset = offsetof(ss_model_options, base),
-     .default_value = "auto",
-     .choices = "auto|fixed|free",
-     .help = "root link of a URDF: fixed to the world, free, or fixed only if it is called world or has no "
-             "mass"},
-    {.name = "floor",
-     .type = SS_OPTION_BOOL,
-     .offset = offsetof(ss_model_options, floor),
-     .help = "add a floor at z = 0"},
-    {.name = "key",
-     .type = SS_OPTION_TEXT,
-     .offset = offsetof(ss_model_options, key),
-     .value_name = "NAME",
+    SS_ROW_CHOICE(
+        ss_model_options, base, "auto", "auto|fixed|free",
+        "root link of a URDF: fixed to the world, free, or fixed only if it is called world or has no "
+        "mass"),
+    SS_ROW_BOOL(ss_model_options, floor, NULL, "add a floor at z = 0"),
+    {SS_ROW_OF(SS_OPTION_TEXT, ss_model_options, key, NULL), .value_name = "NAME",
      .help = "keyframe of an MJCF file to start from, by name or number"},
-    {.name = "package",
-     .type = SS_OPTION_LIST,
-     .offset = offsetof(ss_model_options, packages),
-     .value_name = "NAME=FOLDER",
+    {SS_ROW_AS("package", SS_OPTION_LIST, ss_model_options, packages, NULL), .value_name = "NAME=FOLDER",
      .help = "where package://NAME/ is; repeatable"},
-    {.name = "outside",
-     .type = SS_OPTION_BOOL,
-     .offset = offsetof(ss_model_options, outside),
-     .help = "the model may name files outside of its own folder"},
+    SS_ROW_BOOL(ss_model_options, outside, NULL, "the model may name files outside of its own folder"),
     {0}};
 
 const char *ss_model_format_name(ss_model_format format)

@@ -6,6 +6,8 @@
 #include <stickslip/plugin.h>
 
 #include "base/digest.h"
+
+#include "base/option_rows.h"
 #include "base/file.h"
 #include "base/text.h"
 #include "plugin/plugin_set.h"
@@ -43,9 +45,7 @@ typedef struct command_options {
     const char *options;
 } command_options;
 
-static const ss_option options_table[] = {{.name = "options",
-                                           .type = SS_OPTION_TEXT,
-                                           .offset = offsetof(command_options, options),
+static const ss_option options_table[] = {{SS_ROW_OF(SS_OPTION_TEXT, command_options, options, NULL),
                                            .help = "text for the process, passed on with every problem"},
                                           {0}};
 
