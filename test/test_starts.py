@@ -1,10 +1,13 @@
 """Campaigns whose runs start from an answer to the frame before. A planted solver counts: its answer is its start plus one, and it
 takes that many iterations, so that every run says how long the chain is that led to it."""
+import csv
+import math
 import os
 import signal
 import sqlite3
 import subprocess
 import time
+from pathlib import Path
 
 import pytest
 
@@ -161,3 +164,41 @@ def test_solvers_that_ignore_their_start_are_left_out(block):
 def test_a_campaign_file_has_the_same_key(block):
     write_campaign(problems=["a.h5"], methods=[{"solver": "nsgs"}], start=["cold", "warm"])
     assert run_json("bench", "--campaign", "study.json", "-o", "r.db", "--quiet")["methods"] == 2
+
+
+def test_the_report_says_what_starts_save_and_where_they_hurt(block):
+    """The table beside sums over the ledger; the figure beside its metrics; both in every format."""
+    run("bench", "a.h5", "-s", "nsgs,pgs", "--start", "cold,warm,own", "--iterations", "50", "-o", "r.db", "--quiet")
+    with sqlite3.connect("r.db") as base:
+        found = list(base.execute(
+            "SELECT solver, solver_options, frame, value, message, (SELECT min(iteration) FROM crossings WHERE run = runs.id AND "
+            "gauge = 'relative_energy' AND decade = 4) FROM runs JOIN methods ON methods.id = method JOIN problems ON "
+            "problems.id = problem JOIN metrics ON metrics.run = runs.id AND name = 'relative_energy'"))
+    runs_of = {(row[0], row[1], row[2]): row[3:] for row in found}
+    run("report", "r.db", "--main", "1e-4", "--figure", "warm-starts", "-o", "starts.csv")
+    rows = list(csv.DictReader(Path("starts.csv").open()))
+    assert len(rows) == 4
+    for row in rows:
+        solver, start = row["series"].split(" ")[0], "start=" + row["start"]
+        better = worse = 0
+        factors = []
+        for frame in range(1, FRAMES):
+            own, cold = runs_of[solver, start, frame], runs_of[solver, "", frame]
+            solved, cold_solved = own[0] <= 1e-4, cold[0] <= 1e-4
+            if solved and cold_solved:
+                factors.append(own[2] / cold[2])
+            better += (solved and not cold_solved) or (solved and cold_solved and own[2] < cold[2])
+            worse += (cold_solved and not solved) or (solved and cold_solved and own[2] > cold[2])
+        assert (int(row["frames"]), int(row["fewer iterations"]), int(row["more iterations"])) == (FRAMES - 1, better, worse)
+        mean = math.exp(sum(map(math.log, factors)) / len(factors))
+        assert float(row["iterations over those from zero"]) == pytest.approx(mean, rel=1e-12)
+
+    run("report", "r.db", "--figure", "drift", "--set", "method=nsgs (start=own)", "-o", "drift.csv")
+    for row in csv.DictReader(Path("drift.csv").open()):
+        start = "start=own" if "own" in row["series"] else "start=warm" if "warm" in row["series"] else ""
+        error = runs_of["nsgs", start, int(row["frame of the simulation"])][0]
+        assert float(row["relative energy error, median"]) == pytest.approx(error, rel=1e-12)
+    for ending in ("svg", "pdf", "png", "tex", "md"):
+        run("report", "r.db", "--figure", "drift", "-o", "drift." + ending)
+    for ending in ("tex", "md", "csv"):
+        run("report", "r.db", "--figure", "warm-starts", "-o", "starts." + ending)

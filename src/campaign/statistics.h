@@ -156,6 +156,8 @@ typedef struct ss_series {
     int *metric_worst;                   /* run with the largest; -1 = none */
     ss_bin *bins;                        /* contact errors of all runs together */
     int bin_count;
+    /* with several starts: median of the measure against the frame of the simulation */
+    ss_curve drift;
     bool timed;   /* it solves something at the main tolerance, and all of that has samples */
     int unsteady; /* runs whose repeats gave other bits */
 } ss_series;
@@ -196,6 +198,22 @@ typedef struct ss_scene_standing {
     ss_scene_score *best, *first;
 } ss_scene_standing;
 
+/* Runs that start from an answer to the frame before, beside runs of the same method from zero: on the frames
+ * that both were made on, without those that had nothing to start from. */
+typedef struct ss_start_score {
+    int frames, solved, cold_solved;
+    int both; /* solved by both */
+    /* fewer iterations until solved than from zero, or solved where that is not; and the reverse */
+    int better, worse;
+    /* geometric means over those from zero, where both solve; NaN = nowhere */
+    double iterations, cost;
+} ss_start_score;
+typedef struct ss_start_standing {
+    int series, cold; /* the series, and the one from zero */
+    ss_start start;
+    ss_start_score *scores; /* per tolerance */
+} ss_start_standing;
+
 /* At one tolerance. */
 typedef struct ss_advice {
     int series;       /* what to use; -1 = nothing solves anything */
@@ -225,6 +243,8 @@ typedef struct ss_statistics {
     int pair_count;
     ss_scene_standing *scenes; /* in the order of problems; none without series */
     int scene_count;
+    ss_start_standing *starts; /* in the order of series; none unless methods were run from several starts */
+    int start_count;
     ss_advice *advice; /* per tolerance */
     /* per machine of the results: "EPYC 7763", "EPYC 7763 (2)" for the next one with the same processor */
     ss_machine_name *machines;

@@ -95,6 +95,11 @@ bool ss_statistics_is_before(int solved, double cost, int other_solved, double o
 ss_versus ss_statistics_versus(const ss_statistics_work *work, const ss_statistics *made, int tolerance,
                                int series, int leader);
 
+/* Warm starts beside cold ones. statistics_starts.c */
+bool ss_statistics_starts(const ss_statistics_work *work, ss_statistics *made);
+/* Iterations of a run until the tolerance was reached, or all of them. statistics_score.c */
+double ss_statistics_iterations(const ss_statistics_work *work, int tolerance, int row, int slot);
+
 /* The gauge that follows a metric from iteration to iteration; SS_GAUGE_COUNT = none. statistics_score.c */
 ss_gauge ss_statistics_gauge(int measure);
 /* Are its crossings in the ledger? */

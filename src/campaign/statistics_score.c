@@ -136,7 +136,7 @@ static double ratio_to_best(const ss_statistics_work *work, int tolerance, int r
            ss_statistics_best(work, tolerance, machine)[slot];
 }
 
-static double iterations_at(const ss_statistics_work *work, int tolerance, int row, int slot)
+double ss_statistics_iterations(const ss_statistics_work *work, int tolerance, int row, int slot)
 {
     const ss_run_entry *run = ss_statistics_run(work, row, slot);
     const ss_crossing *crossing = crossing_of(run, &work->rule, work->options->tolerances[tolerance]);
@@ -227,7 +227,7 @@ bool ss_statistics_scores(const ss_statistics_work *work, ss_series *series)
 
         sum_costs(work, t, row, series->machine, score);
         if (!make_curve(work, t, row, ratio_to_best, &score->profile) ||
-            !make_curve(work, t, row, iterations_at, &score->iterations) ||
+            !make_curve(work, t, row, ss_statistics_iterations, &score->iterations) ||
             !make_curve(work, t, row, cost_per_unknown, &score->per_unknown))
             return false;
     }

@@ -173,6 +173,11 @@ static void put_series(ss_json *json, const ss_series *series, const ss_statisti
     }
     ss_json_end_array(json);
     ss_json_member_integer(json, "leastBin", SS_LEAST_BIN);
+    ss_json_key(json, "drift"); // every point of it, as its figure has them
+    ss_json_begin_object(json);
+    put_reals(json, "x", series->drift.x, series->drift.count);
+    put_reals(json, "y", series->drift.y, series->drift.count);
+    ss_json_end_object(json);
     ss_json_key(json, "timed"), ss_json_bool(json, series->timed);
     ss_json_member_integer(json, "unsteady", series->unsteady);
     ss_json_end_object(json);
@@ -249,6 +254,33 @@ void ss_report_series(ss_json *json, const ss_statistics *statistics)
         ss_json_member_integer(json, "problems", scene->problems);
         put_scene_scores(json, "best", scene->best, tolerances);
         put_scene_scores(json, "first", scene->first, tolerances);
+        ss_json_end_object(json);
+    }
+    ss_json_end_array(json);
+    ss_json_key(json, "starts");
+    ss_json_begin_array(json);
+    for (int i = 0; i < statistics->start_count; i++) {
+        const ss_start_standing *standing = &statistics->starts[i];
+        ss_json_begin_object(json);
+        ss_json_member_integer(json, "series", standing->series);
+        ss_json_member_integer(json, "cold", standing->cold);
+        ss_json_member_text(json, "start", ss_start_name(standing->start));
+        ss_json_key(json, "scores");
+        ss_json_begin_array(json);
+        for (int t = 0; t < tolerances; t++) {
+            const ss_start_score *score = &standing->scores[t];
+            ss_json_begin_object(json);
+            ss_json_member_integer(json, "frames", score->frames);
+            ss_json_member_integer(json, "solved", score->solved);
+            ss_json_member_integer(json, "coldSolved", score->cold_solved);
+            ss_json_member_integer(json, "both", score->both);
+            ss_json_member_integer(json, "better", score->better);
+            ss_json_member_integer(json, "worse", score->worse);
+            ss_report_key_real(json, "iterations", score->iterations);
+            ss_report_key_real(json, "cost", score->cost);
+            ss_json_end_object(json);
+        }
+        ss_json_end_array(json);
         ss_json_end_object(json);
     }
     ss_json_end_array(json);

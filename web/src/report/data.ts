@@ -25,6 +25,7 @@ export interface Report {
   recorded: Recorded[]; // answers that were stored in the files
   pairs: Pair[][]; // [tolerance][]
   scenes: Scene[]; // in the order of problems
+  starts: StartStanding[]; // methods that do not start from zero, beside themselves from zero
   advice: Advice[]; // per tolerance
   replays?: Record<string, string>; // from the file of a problem to the address of its replay, relative to the report
   against?: Against; // report --against
@@ -57,6 +58,7 @@ export interface Problem {
 
 export interface Method {
   label: string; formulation: string; with: string; solver: string; set: string; plugin: string; pluginFile: string;
+  start: "cold" | "warm" | "own" | "shifted"; // set begins with it where it is not cold
   stop: string; keep: string; iterations: number; timeLimit: number; seed: number; reference: string;
   clock: "wall" | "cpu"; limitBy: string | null; // what times are counted by; "auto:30:0.1:1": limits follow a solver
   options: string; // command line options that choose this method: "-f cone -s nsgs --set omega=1.3 --stop ..."
@@ -132,6 +134,7 @@ export interface Series {
   metricMedian: Record<string, number | null>;
   metricMost: Record<string, number | null>;
   metricWorst: Record<string, number | null>; // run
+  drift: { x: number[]; y: (number | null)[] }; // with starts: median error against the frame of the simulation
   bins: { bin: number; count: number }[]; // energy error of contacts in [10^(bin/2), 10^((bin+1)/2)) J
   leastBin: number;
   timed: boolean;
@@ -155,5 +158,12 @@ export interface Pair { a: number; b: number; ratio: number[]; both: number; onl
 /** Per tolerance: which series solves most of the scene's problems, of those the cheapest; and what the one to use does there. */
 export interface Scene { name: string; problems: number; best: SceneScore[]; first: SceneScore[] }
 export interface SceneScore { series: number | null; solved: number; cost: number | null; costSolved: number | null }
+/** A series whose runs start from an answer to the frame before, beside the same method from zero. */
+export interface StartStanding { series: number; cold: number; start: string; scores: StartScore[] } // per tolerance
+export interface StartScore {
+  frames: number; solved: number; coldSolved: number; // frames that both were run on, with something to start from
+  both: number; better: number; worse: number; // fewer iterations than from zero or solved where that is not; vice versa
+  iterations: number | null; cost: number | null; // geometric means over those from zero, where both solve
+}
 /** At one tolerance. Not reliable: even the best solves less than half of all problems. */
 export interface Advice { series: number | null; reliable: boolean; fastest: number | null; mostAccurate: number | null; text: string }

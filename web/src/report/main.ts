@@ -22,6 +22,7 @@ import { failureList, successRates, whyList } from "./reliability";
 import { scaling } from "./scaling";
 import { sceneTable } from "./scenes";
 import { solverTable } from "./solvers";
+import { drift, startTable } from "./starts";
 import { provenance, summary } from "./summary";
 
 const main = document.getElementById("page")!;
@@ -82,6 +83,9 @@ function start(model: Model): void {
       ],
     ],
     ["convergence-section", "Convergence", [convergence(model).element]],
+    ...(data.starts.length > 0
+      ? [["warm-starts", "Warm starts", [startTable(model), drift(model).element]] as [string, string, Child[]]]
+      : []),
     [
       "contacts",
       "Contacts and friction",
