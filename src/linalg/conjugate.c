@@ -39,14 +39,18 @@ void ss_conjugate_extrapolate(double beta, size_t count, double *point, double *
 
 /* The weight of the direction, 0: start again. Where friction turns the sweeps round in circles,
  * extrapolating keeps them going: restarts without progress in between are followed by more and more
- * plain sweeps. */
+ * plain sweeps, and changes that grow a little pass a limited number of times. */
 static double weight_of(ss_conjugate *cg, double square)
 {
     enum { LONGEST = 256 };
     double beta = cg->last_square > 0.0 ? square / cg->last_square : 0.0;
     cg->last_square = square;
     if (cg->waiting > 0) return cg->waiting--, 0.0;
-    if (beta <= 1.0 + cg->slack && cg->overlap(cg) > 0.0) return beta < 1.0 ? beta : 1.0;
+    bool grows = beta > 1.0, passes = beta <= 1.0 + cg->slack && cg->growths > 0;
+    if ((!grows || passes) && cg->overlap(cg) > 0.0) {
+        cg->growths -= grows;
+        return grows ? 1.0 : beta;
+    }
     bool progress = square < cg->restart_square || cg->restart_square == 0.0;
     cg->wait = progress ? cg->wait / 2 : cg->wait < LONGEST ? 2 * cg->wait + 1 : LONGEST;
     cg->waiting = cg->wait;

@@ -3,7 +3,7 @@
  *
  *     r1 = sweep(r),  g = r1 - r,  beta = |g|^2 / |g_before|^2,  r <- r1 + beta p,  p <- beta p + g
  *
- * It starts again when beta > 1 (by more than `slack`, where rounding disturbs it) or a sweep turns back. A
+ * It starts again when beta > 1 (by more than `slack`, where something disturbs it) or a sweep turns back. A
  * sweep works on several arrays (impulses, the velocities they make); all are extrapolated alike, so that
  * they go on belonging together. With single precision a double of a part stands for two floats, which
  * `overlap` and `extrapolate` know.
@@ -28,7 +28,8 @@ typedef struct ss_conjugate {
     const void *context; /* for overlap */
     /* direction <- beta direction + (point - last),  point <- last <- point + beta direction (as it was) */
     void (*extrapolate)(double beta, size_t count, double *point, double *last, double *direction);
-    double slack; /* beta up to 1 + slack counts as 1 */
+    double slack; /* beta up to 1 + slack counts as 1, */
+    int growths;  /* as often as this */
     double last_square, restart_square;
     int wait, waiting; /* plain sweeps after a restart that came without progress; those still to do */
 } ss_conjugate;

@@ -5,6 +5,7 @@
 
 #include "formulation/box.h"
 #include "linalg/vec3.h"
+#include "problem/equations.h"
 #include "problem/laws.h"
 
 /* Larger islands are left to the first solver: a factorisation of their size would cost more than the
@@ -104,8 +105,11 @@ static bool finish(const ss_sim *sim, ss_problem *problem, ss_arena *arena, ss_t
 /* The finisher stops motions that earlier errors made, and what stopped them is in its impulses. As the start
  * of the next step these are wrong by just that, often too little for the stop rule: the motion would be
  * back, and the finisher needed every other step. So it is called a second time, and leaves impulses that
- * only hold. Then it rests for a while that grows with the square of the island, as its cost does. */
+ * only hold. Then it rests for a while that grows with the square of the island, as its cost does, and that
+ * doubles each time it is needed again soon after: a heap that creeps changes faster than it can be held. In
+ * small islands it costs little and never rests. */
 static const int squared_contacts_per_step_of_rest = 5000;
+enum { MOST_DOUBLINGS = 6, LONGEST_REST = 10000, CALM = 50 };
 
 static void solve_one(const ss_sim *sim, ss_problem *problem, ss_arena *arena, ss_team *team, double *x,
                       outcome *to)
@@ -113,31 +117,46 @@ static void solve_one(const ss_sim *sim, ss_problem *problem, ss_arena *arena, s
     ss_arena_mark mark = ss_arena_get_mark(arena);
 
     /* The island waits as long as any of its contacts; a contact that calls again calls for all of them. */
-    int wait = 0;
-    for (int k = 0; k < problem->block_count && wait != SS_CALL_AGAIN; k++) {
+    bool calls = false;
+    int rest = 0, doublings = 0, calm = CALM;
+    for (int k = 0; k < problem->block_count; k++) {
         int contact = problem->blocks[k].contact;
         if (contact < 0) continue;
-        if (sim->wait[contact] == SS_CALL_AGAIN || sim->wait[contact] > wait) wait = sim->wait[contact];
+        ss_wait wait = ss_wait_unpack(sim->wait[contact]);
+        calls |= wait.call_again;
+        rest = wait.steps > rest ? wait.steps : rest;
+        doublings = wait.doublings > doublings ? wait.doublings : doublings;
+        calm = wait.calm < calm ? wait.calm : calm;
     }
 
-    bool again = wait == SS_CALL_AGAIN && finisher_takes(sim, problem);
+    /* Where there are only equations, the start is their solution, and the solver finds nothing to do. */
+    if (sim->finisher.solver) ss_equations_solve(problem, arena, x);
+
+    bool again = calls && finisher_takes(sim, problem);
     *to = (outcome){.good = true, .status = SS_NOT_APPLICABLE};
     if (!again) to->good = run(&sim->first, problem, arena, team, x, to);
     bool missed = to->status != SS_CONVERGED, helpless = to->status == SS_NOT_APPLICABLE;
-    if (to->good && missed && (wait <= 0 || helpless) && finisher_takes(sim, problem))
+    if (to->good && missed && (calls || rest == 0 || helpless) && finisher_takes(sim, problem))
         to->good = finish(sim, problem, arena, team, x, to);
 
-    /* After a first call of the finisher comes a second one, then a rest, which is counted down. */
-    int next = wait > 0 ? wait - 1 : 0;
-    if (to->finished && wait != SS_CALL_AGAIN) {
-        next = SS_CALL_AGAIN;
+    /* After a first call of the finisher comes a second one, then a rest, which is counted down; every so
+     * many steps that do without it halve the next one. */
+    ss_wait next = {.steps = rest > 0 ? rest - 1 : 0, .doublings = doublings, .calm = calm};
+    if (to->finished && !calls) {
+        next = (ss_wait){.call_again = true, .doublings = doublings};
     } else if (to->finished) {
         int64_t contacts = ss_problem_contacts(problem);
-        next = (int)(contacts * contacts / squared_contacts_per_step_of_rest);
+        int64_t steps = (contacts * contacts / squared_contacts_per_step_of_rest) << doublings;
+        next.steps = steps < LONGEST_REST ? (int)steps : LONGEST_REST;
+        next.calm = 0;
+        if (doublings < MOST_DOUBLINGS) next.doublings++;
+    } else if (rest == 0 && !missed && doublings > 0) {
+        next.calm = (calm + 1) % CALM;
+        if (next.calm == 0) next.doublings--;
     }
     for (int k = 0; k < problem->block_count; k++) {
         int contact = problem->blocks[k].contact;
-        if (contact >= 0) sim->wait[contact] = next;
+        if (contact >= 0) sim->wait[contact] = ss_wait_pack(next);
     }
 
     ss_arena_reset(arena, mark);

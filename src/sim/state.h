@@ -27,9 +27,23 @@ typedef struct ss_warm_pair {
     int shape[2], body[2];
 } ss_warm_pair;
 
-/* In the place of steps to wait: the finisher was called, and its impulses hold what stopped
- * a motion, too. */
-#define SS_CALL_AGAIN (-1)
+/* When the island of a contact may call the finisher. */
+typedef struct ss_wait {
+    bool call_again; /* it was called, and its impulses hold what stopped a motion, too */
+    int steps;       /* of rest that are left */
+    int doublings;   /* of the next rest, because it was called soon after the last ones */
+    int calm;        /* steps that were solved without it since the last change of these */
+} ss_wait;
+/* As one number: what calls again is negative. */
+static inline int ss_wait_pack(ss_wait wait)
+{
+    return wait.call_again ? -1 - wait.doublings : wait.steps | wait.calm << 16 | wait.doublings << 24;
+}
+static inline ss_wait ss_wait_unpack(int packed)
+{
+    if (packed < 0) return (ss_wait){.call_again = true, .doublings = -1 - packed};
+    return (ss_wait){.steps = packed & 0xffff, .calm = packed >> 16 & 0xff, .doublings = packed >> 24};
+}
 
 /* What one contact of the last step carried, in the world frame. */
 typedef struct ss_warm_contact {
@@ -37,7 +51,7 @@ typedef struct ss_warm_contact {
     uint64_t key;
     double point[3];
     double impulse[3], rolling[3]; /* N s and N m s on body b */
-    int wait;                      /* steps until its island may call the finisher, see SS_CALL_AGAIN */
+    int wait;                      /* ss_wait */
     bool slides;                   /* friction of the pair was saturated: from now on it is kinetic */
     bool taken;                    /* a contact starts from it */
 } ss_warm_contact;
