@@ -945,6 +945,14 @@ TEST(thirty_frames_of_four_scenes_have_the_same_velocities_in_both_coordinates)
     for (int i = 0; i < 4; i++) compare_solutions(scenes[i], 30, 10, "auto");
 }
 
+TEST(solvers_agree_between_the_two_kinds_on_machines_that_touch_the_ground)
+{
+    static const char *const scenes[] = {"walker", "quadruped", "gripper", "arm"};
+    static const char *const solvers[] = {"interior-point", "alart-curnier"};
+    for (int i = 0; i < 4; i++)
+        for (int k = 0; k < 2; k++) compare_solutions(scenes[i], 3, 150, solvers[k]);
+}
+
 TEST(an_answer_in_minimal_coordinates_does_not_depend_on_the_solver_or_the_form)
 {
     ss_error err = {0};

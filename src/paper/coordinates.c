@@ -194,8 +194,8 @@ static void show_beside(ss_paper_report *report, const beside *rows, int count)
 {
     ss_paper_table *table = ss_paper_add_table(
         report, "beside", "Beside MuJoCo on the same model files",
-        "Processor time of a step, the fastest of blocks of 20 steps, engines in turn; as a ratio to mj_step. "
-        "With explicit forces both have the same rule, and bodies are apart by rounding that grows.",
+        "Processor time of a step, the fastest of blocks of 20 steps, engines in turn; as a ratio to "
+        "mj_step. With explicit forces both have the same rule: bodies are apart by rounding that grows.",
         "links|MuJoCo (us)|explicit (us)|ratio|energy error: MuJoCo|explicit|apart (m)|midway (us)|ratio|"
         "energy error");
     for (int i = 0; i < count; i++) {
