@@ -1,6 +1,6 @@
 /* campaign/ledger_scratch.h - a ledger that is written on a disk of this machine and brought to its place at
- * the end, for network file systems that are slow or far away. Its place is filled in one go by a whole file, so
- * that whatever happens, one of the two has all that was stored. */
+ * the end, for network file systems that are slow or far away. Its place is filled in one go by a whole
+ * file, so that whatever happens, one of the two has all that was stored. */
 #ifndef SS_CAMPAIGN_LEDGER_SCRATCH_H
 #define SS_CAMPAIGN_LEDGER_SCRATCH_H
 
