@@ -1,4 +1,5 @@
 """What `stickslip report` says and does besides its numbers: tables, pages, tolerances, and ledgers that are none."""
+import base64
 import fcntl
 import json
 import os
@@ -9,6 +10,7 @@ import sqlite3
 import struct
 import subprocess
 import termios
+import zlib
 from pathlib import Path
 
 import pytest
@@ -54,6 +56,19 @@ def test_the_page_holds_the_same_object(ledger):
     report = json.loads(block)
     assert report["title"] == "</script><b>walls & chains" and report["ledger"] == ledger
     plain = json.loads(run("report", ledger, "--json", "--title", report["title"]).stdout)
+    assert {**plain, "created": ""} == {**report, "created": ""}
+
+
+def test_a_page_of_very_much_is_deflated(ledger):
+    with sqlite3.connect(ledger) as base:  # millions of characters, as very many runs have
+        base.execute("UPDATE runs SET message = replace(hex(zeroblob(2500000)), '0', 'no ') WHERE id = 1")
+    base.close()
+    run("report", ledger, "-o", "report.html")
+    page = Path("report.html").read_text()
+    (block,) = re.findall(r'<script type="application/octet-stream" id="report">(.*?)</script>', page, re.S)
+    assert len(page) < 2_000_000
+    report = json.loads(zlib.decompress(base64.b64decode(block)))
+    plain = json.loads(run("report", ledger, "--json").stdout)
     assert {**plain, "created": ""} == {**report, "created": ""}
 
 

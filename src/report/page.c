@@ -2,11 +2,54 @@
 
 #include "base/file.h"
 
+#include <zlib.h>
+
 void ss_page_block(ss_text *data, const char *type, const char *id, const char *contents, size_t size)
 {
     ss_text_appendf(data, "<script type=\"%s\" id=\"%s\">", type, id);
     ss_text_append_bytes(data, contents, size);
     ss_text_append(data, "</script>\n");
+}
+
+void ss_page_binary_block(ss_text *data, const char *id, const unsigned char *bytes, size_t size)
+{
+    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    size_t filled = 0;
+    ss_text base64 = {0};
+    char line[4096];
+    for (size_t i = 0; i < size; i += 3) {
+        size_t left = size - i;
+        uint32_t three = (uint32_t)bytes[i] << 16 | (left > 1 ? (uint32_t)bytes[i + 1] << 8 : 0) |
+                         (left > 2 ? (uint32_t)bytes[i + 2] : 0);
+        line[filled++] = digits[three >> 18];
+        line[filled++] = digits[three >> 12 & 63];
+        line[filled++] = left > 1 ? digits[three >> 6 & 63] : '=';
+        line[filled++] = left > 2 ? digits[three & 63] : '=';
+        if (filled == sizeof line) {
+            ss_text_append_bytes(&base64, line, filled);
+            filled = 0;
+        }
+    }
+    ss_text_append_bytes(&base64, line, filled);
+    ss_page_block(data, "application/octet-stream", id, ss_text_get(&base64), base64.length);
+    data->out_of_memory |= base64.out_of_memory;
+    ss_text_free(&base64);
+}
+
+void ss_page_json_block(ss_text *data, const char *id, const ss_text *json)
+{
+    uLongf packed = compressBound((uLong)json->length);
+    bool large = json->length >= SS_PAGE_LARGE;
+    unsigned char *bytes = large ? ss_allocate(packed, 1) : NULL;
+    if (!large)
+        ss_page_block(data, "application/json", id, ss_text_get(json), json->length);
+    else if (bytes &&
+             compress2(bytes, &packed, (const unsigned char *)json->data, (uLong)json->length, 6) == Z_OK)
+        ss_page_binary_block(data, id, bytes, packed);
+    else
+        data->out_of_memory = true;
+    data->out_of_memory |= json->out_of_memory;
+    ss_release(bytes);
 }
 
 void ss_page_fill(const ss_page *page, const ss_text *blocks, ss_text *html)

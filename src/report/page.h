@@ -16,6 +16,11 @@ extern const ss_page ss_page_report, ss_page_view, ss_page_paper;
 /* A block of data for a page, as an element <script type="..." id="..."> that no browser runs. `contents`
  * must not hold "</": JSON that was written with inside_html does not, nor does base64. */
 void ss_page_block(ss_text *data, const char *type, const char *id, const char *contents, size_t size);
+/* The same of any bytes, as base64, type application/octet-stream. */
+void ss_page_binary_block(ss_text *data, const char *id, const unsigned char *bytes, size_t size);
+/* JSON, deflated when it is large (SS_PAGE_LARGE bytes): a browser inflates what it would be slow to read. */
+#define SS_PAGE_LARGE ((size_t)4 << 20)
+void ss_page_json_block(ss_text *data, const char *id, const ss_text *json);
 /* The whole page, with blocks in their place. */
 void ss_page_fill(const ss_page *page, const ss_text *blocks, ss_text *html);
 /* Replaces the file in one go. */

@@ -2,6 +2,8 @@
 #include "report/report_json.h"
 
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 
 #define COLUMNS(X)              \
     X(PROBLEM, "problem")       \
@@ -22,6 +24,19 @@
 #define KEY(code, key) key,
 typedef enum column { COLUMNS(CODE) COLUMN_COUNT } column;
 static const char *const keys[] = {COLUMNS(KEY)};
+
+/* Metrics of single runs are most of a page. In one of very many runs they have five digits; whatever is
+ * computed from them was computed before, and --json has all digits. */
+enum { MANY_RUNS = 20000 };
+static void put_metric(ss_json *json, double value, bool brief)
+{
+    char text[32];
+    if (brief && value - value == 0.0) {
+        snprintf(text, sizeof text, "%.5g", value);
+        value = strtod(text, NULL);
+    }
+    ss_report_real(json, value);
+}
 
 static void put_cell(ss_json *json, const ss_statistics *statistics, const ss_run_entry *run, column which)
 {
@@ -82,6 +97,7 @@ static void put_cell(ss_json *json, const ss_statistics *statistics, const ss_ru
 void ss_report_runs(ss_json *json, const ss_results *results, const ss_statistics *statistics)
 {
     const ss_statistics_options *by = &statistics->options;
+    bool brief = json->inside_html && results->run_count > MANY_RUNS;
     ss_json_key(json, "runs");
     ss_json_begin_object(json);
     for (int c = 0; c < COLUMN_COUNT; c++) {
@@ -111,7 +127,7 @@ void ss_report_runs(ss_json *json, const ss_results *results, const ss_statistic
                 const ss_metric_value *values = results->runs[r].metrics;
                 bool applies = values && values[m].applies;
                 if (!worst)
-                    ss_report_real(json, applies ? values[m].value : NAN);
+                    put_metric(json, applies ? values[m].value : NAN, brief);
                 else if (applies && values[m].worst_contact >= 0)
                     ss_json_integer(json, values[m].worst_contact);
                 else

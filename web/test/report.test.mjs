@@ -22,6 +22,14 @@ let report, data;
 before(() => ({ report, data } = campaign()));
 after(clean);
 
+test("a report that was deflated is the same page", async (t) => {
+  const { page, problems } = await opened(pageWith(t, copy(), true));
+  assert.equal(await page.locator("h1").innerText(), "Walls & slopes");
+  const text = await page.locator("#page").innerText();
+  assert.equal(text, await (await opened(pageWith(t, copy()))).page.locator("#page").innerText());
+  assert.deepEqual(problems, []);
+});
+
 test("the page shows the ledger's numbers", async (t) => {
   const { page, problems, requests } = await opened(report);
 

@@ -4,6 +4,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
+import { deflateSync } from "node:zlib";
 import { open, program, scratch, stickslip } from "./browser.mjs";
 
 const build = process.env.SS_BUILD_DIR ?? dirname(program);
@@ -46,15 +47,18 @@ export async function clean() {
   rmSync(folder, { recursive: true, force: true });
 }
 
-/** The page with other data in it. */
-export function pageWith(t, changed) {
+/** The page with other data in it; packed: as the program does when there is very much of it. */
+export function pageWith(t, changed, packed = false) {
   const path = join(scratch(t), "report.html");
   const json = JSON.stringify(changed).replaceAll("<", "\\u003c");
+  const block = packed
+    ? `<script type="application/octet-stream" id="report">${deflateSync(json).toString("base64")}</script>`
+    : `<script type="application/json" id="report">${json}</script>`;
   writeFileSync(
     path,
     readFileSync(join(build, "web", "report.html"), "utf8").replace(
       "<!--stickslip:data-->",
-      () => `<script type="application/json" id="report">${json}</script>`,
+      () => block,
     ),
   );
   return path;

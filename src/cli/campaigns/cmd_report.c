@@ -97,8 +97,7 @@ static bool write_all(const report_options *options, ss_report_format format, ss
     bool good;
     if (format == SS_REPORT_HTML) {
         ss_text blocks = {0};
-        ss_page_block(&blocks, "application/json", "report", ss_text_get(&text), text.length);
-        blocks.out_of_memory |= text.out_of_memory;
+        ss_page_json_block(&blocks, "report", &text);
         good = ss_page_write(&ss_page_report, &blocks, options->output, err);
         ss_text_free(&blocks);
     } else {

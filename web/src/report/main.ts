@@ -2,6 +2,7 @@
 import type { Child } from "../common/dom";
 import { choice, foreign, h } from "../common/dom";
 import { power } from "../common/format";
+import { inflate, streamOf } from "../common/packed";
 import { themeButton } from "../common/theme";
 import { anchor, follow, moved } from "./address";
 import { againstTable } from "./against";
@@ -28,7 +29,8 @@ import { provenance, summary } from "./summary";
 const main = document.getElementById("page")!;
 const source = document.getElementById("report");
 
-if (source) start(new Model(JSON.parse(source.textContent ?? "") as Report));
+if (source instanceof HTMLScriptElement && source.type === "application/octet-stream") void startPacked(source);
+else if (source) start(new Model(JSON.parse(source.textContent ?? "") as Report));
 else
   main.append(
     h(
@@ -37,6 +39,19 @@ else
       "This page contains no report. Create one with: stickslip report RESULTS.db -o report.html",
     ),
   );
+
+/** Reports of very many runs are deflated. */
+async function startPacked(block: Element): Promise<void> {
+  const note = h("p", { class: "nothing" }, "Reading the report \u2026");
+  main.append(note);
+  try {
+    const data = (await inflate(streamOf(block)).json()) as Report;
+    note.remove();
+    start(new Model(data));
+  } catch (error) {
+    note.textContent = `This report cannot be read: ${error instanceof Error ? error.message : String(error)}.`;
+  }
+}
 
 function start(model: Model): void {
   const { data } = model;

@@ -1,5 +1,6 @@
 // Where the frames come from: blocks in the page itself, or the server that gave the page. Chunks are inflated when they are
 // needed and the oldest are forgotten, so that memory stays bounded however long the recording is.
+import { inflate, streamOf } from "../common/packed";
 import type { FrameData, FrameInfo, Replay } from "./data";
 
 const CACHE_BYTES = 160 * 1024 * 1024;
@@ -14,13 +15,6 @@ export async function loadReplay(): Promise<{ replay: Replay; served: boolean }>
   return { replay: (await answer.json()) as Replay, served: true };
 }
 
-function bytesOfBase64(text: string): Uint8Array<ArrayBuffer> {
-  const raw = atob(text.trim());
-  const bytes = new Uint8Array(raw.length);
-  for (let i = 0; i < raw.length; i++) bytes[i] = raw.charCodeAt(i);
-  return bytes;
-}
-
 async function compressed(name: string, chunk: number, served: boolean): Promise<ReadableStream<BufferSource>> {
   if (served) {
     const answer = await fetch(`${name}/${chunk}`);
@@ -29,7 +23,7 @@ async function compressed(name: string, chunk: number, served: boolean): Promise
   }
   const block = document.getElementById(`${name}-${chunk}`);
   if (!block) throw new Error("it is not in this page");
-  return new Blob([bytesOfBase64(block.textContent ?? "")]).stream() as ReadableStream<BufferSource>;
+  return streamOf(block);
 }
 
 const padded = (bytes: number) => (bytes + 3) & ~3;
@@ -165,9 +159,7 @@ export class Frames {
     const { frames, chunks } = this.replay;
     const first = chunks[k], end = k + 1 < chunks.length ? chunks[k + 1] : frames.length;
     try {
-      const stream = (await compressed(this.name, k, this.served)).pipeThrough(
-        new DecompressionStream("deflate") as unknown as TransformStream<BufferSource, Uint8Array<ArrayBuffer>>);
-      const buffer = await new Response(stream).arrayBuffer();
+      const buffer = await inflate(await compressed(this.name, k, this.served)).arrayBuffer();
       let bytes = 0;
       for (let i = first; i < end; i++) bytes += frameBytes(frames[i], this.answers);
       if (buffer.byteLength !== bytes) throw new Error(`it has ${buffer.byteLength} bytes where ${bytes} were expected`);
