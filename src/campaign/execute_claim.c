@@ -117,18 +117,15 @@ static bool plan_work(ss_execution *e, const ss_text *work, ss_error *err)
            ss_fail(err, SS_ERROR_RESOURCES, "--claim: an invalid message from rank 1");
 }
 
-/* seen: a byte for each problem of the ledger, by its id. */
 static bool do_work(ss_execution *e, const ss_text *work, ss_text *seen, ss_error *err)
 {
     bool good = plan_work(e, work, err);
     for (int i = 0; good && i < e->plan.problem_count; i++) {
         ss_problem_entry *entry = &e->plan.problems[i].entry;
         good = ss_ledger_problem(e->ledger, entry, err);
-        while (good && !seen->out_of_memory && seen->length <= (size_t)entry->id)
-            ss_text_append_bytes(seen, "", 1);
-        if (!good || seen->out_of_memory) continue;
-        e->summary->problems += !seen->data[entry->id];
-        seen->data[entry->id] = 1;
+        bool twice = false;
+        good = good && ss_execution_see(seen, entry->id, &twice, err);
+        if (good) e->summary->problems += !twice;
     }
     good = good && ss_execution_solve_planned(e, err);
 

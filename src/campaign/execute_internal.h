@@ -56,6 +56,9 @@ void ss_execution_begin_chain(const ss_execution *execution, ss_task *task);
 /* Is the method one of those that set the limits of the others? */
 bool ss_execution_sets_limits(const ss_execution *execution, const ss_planned_method *method);
 
+/* Has the problem of the ledger with this id been seen before? `seen` has a byte for each. */
+bool ss_execution_see(ss_text *seen, int64_t id, bool *twice, ss_error *err);
+
 bool ss_execution_interrupted(const ss_execution *execution);
 void ss_execution_say(const ss_execution *execution, const char *format, ...) SS_PRINTF(2, 3);
 /* Notes the worst exit code; says no more than ten of them. */

@@ -359,6 +359,15 @@ static bool find_chains(ss_execution *e, ss_error *err)
     return true;
 }
 
+bool ss_execution_see(ss_text *seen, int64_t id, bool *twice, ss_error *err)
+{
+    while (!seen->out_of_memory && (int64_t)seen->length <= id) ss_text_append_bytes(seen, "", 1);
+    if (seen->out_of_memory) return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for problems");
+    *twice = seen->data[id];
+    seen->data[id] = 1;
+    return true;
+}
+
 bool ss_execution_find_problems(ss_execution *e, ss_error *err)
 {
     if (ss_execution_interrupted(e)) return true;
@@ -385,12 +394,15 @@ bool ss_execution_find_problems(ss_execution *e, ss_error *err)
     // Into the ledger. The same problem in two files is one; the first file has it.
     if (!find_chains(e, err)) return false; // a mistake leaves nothing behind
     int kept = 0;
+    ss_text seen = {0};
     for (int i = 0; i < e->plan.problem_count; i++) {
         ss_planned_problem *planned = &e->plan.problems[i];
         ss_problem_entry *entry = &planned->entry;
-        if (!ss_ledger_problem(e->ledger, entry, err)) return false;
         bool twice = false;
-        for (int k = 0; k < kept && !twice; k++) twice = e->plan.problems[k].entry.id == entry->id;
+        if (!ss_ledger_problem(e->ledger, entry, err) || !ss_execution_see(&seen, entry->id, &twice, err)) {
+            ss_text_free(&seen);
+            return false;
+        }
         if (entry->fault && !twice) {
             e->summary->faulty++;
             ss_execution_complain(e, SS_ERROR_INPUT, "%s: not solved: %s", entry->file, entry->fault);
@@ -400,6 +412,7 @@ bool ss_execution_find_problems(ss_execution *e, ss_error *err)
         else
             e->plan.problems[kept++] = *planned;
     }
+    ss_text_free(&seen);
     e->plan.problem_count = e->summary->problems = kept;
     return find_chains(e, err);
 }

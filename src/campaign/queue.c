@@ -24,9 +24,14 @@ void ss_queue_add(ss_queue *queue, int group, const ss_task *task)
     if (queue->group_count == 0 || queue->groups[queue->group_count - 1].key != group) {
         queue->groups =
             grow(queue, queue->groups, queue->group_count, &queue->group_capacity, sizeof *queue->groups);
-        if (!queue->out_of_memory)
+        while (group >= queue->place_capacity && !queue->out_of_memory)
+            queue->places = grow(queue, queue->places, queue->place_capacity, &queue->place_capacity,
+                                 sizeof *queue->places);
+        if (!queue->out_of_memory) {
             queue->groups[queue->group_count++] =
                 (ss_queue_group){.key = group, .next = queue->count, .end = queue->count};
+            queue->places[group] = queue->group_count;
+        }
     }
     if (queue->out_of_memory) return;
 
@@ -41,17 +46,20 @@ void ss_queue_add_link(ss_queue *queue, int group, const ss_task *task)
     if (!queue->out_of_memory) queue->groups[queue->group_count - 1].chain = true;
 }
 
+/* NULL: there is none of this key. */
+static ss_queue_group *group_of(ss_queue *queue, int key)
+{
+    int place = key >= 0 && key < queue->place_capacity ? queue->places[key] : 0;
+    return place > 0 ? &queue->groups[place - 1] : NULL;
+}
+
 /* The chain that the task is out of; NULL: none. A task that was tried again is another one than before. */
 static ss_queue_group *chain_of(ss_queue *queue, const ss_task *task)
 {
-    for (int i = 0; i < queue->group_count; i++) {
-        ss_queue_group *group = &queue->groups[i];
-        if (group->key != task->group) continue;
-        bool is_out = group->chain && group->is_out && group->out.problem == task->problem &&
-                      group->out.fresh == task->fresh && group->out.plain == task->plain;
-        return is_out ? group : NULL;
-    }
-    return NULL;
+    ss_queue_group *group = group_of(queue, task->group);
+    bool is_out = group && group->chain && group->is_out && group->out.problem == task->problem &&
+                  group->out.fresh == task->fresh && group->out.plain == task->plain;
+    return is_out ? group : NULL;
 }
 
 void ss_queue_give_up(ss_queue *queue, const ss_task *task)
@@ -65,8 +73,8 @@ void ss_queue_again(ss_queue *queue, const ss_task *task)
     queue->again =
         grow(queue, queue->again, queue->again_count, &queue->again_capacity, sizeof *queue->again);
     if (!queue->out_of_memory) queue->again[queue->again_count++] = *task;
-    for (int i = 0; i < queue->group_count; i++)
-        if (queue->groups[i].key == task->group && queue->groups[i].is_out) queue->groups[i].out = *task;
+    ss_queue_group *group = group_of(queue, task->group);
+    if (group && group->is_out) group->out = *task;
 }
 
 static bool take_from(ss_queue *queue, ss_queue_group *group, ss_task *task)
@@ -80,7 +88,7 @@ static bool take_from(ss_queue *queue, ss_queue_group *group, ss_task *task)
 
 bool ss_queue_take(ss_queue *queue, const ss_task *last, ss_task *task)
 {
-    int key = last ? last->group : -1;
+    ss_queue_group *own = last ? group_of(queue, last->group) : NULL;
     if (last) ss_queue_give_up(queue, last); // replied to; one that is tried again is out under another name
     if (queue->again_count > 0) {
         *task = queue->again[--queue->again_count];
@@ -88,12 +96,7 @@ bool ss_queue_take(ss_queue *queue, const ss_task *last, ss_task *task)
     }
 
     // Its own group, whose file the worker has open.
-    for (int i = 0; key >= 0 && i < queue->group_count; i++) {
-        ss_queue_group *own = &queue->groups[i];
-        if (own->key != key) continue;
-        if (own->next < own->end && !own->is_out) return take_from(queue, own, task);
-        break;
-    }
+    if (own && own->next < own->end && !own->is_out) return take_from(queue, own, task);
 
     // One that no worker has begun.
     while (queue->untouched < queue->group_count && queue->groups[queue->untouched].begun) queue->untouched++;
@@ -114,6 +117,7 @@ void ss_queue_free(ss_queue *queue)
 {
     ss_release(queue->tasks);
     ss_release(queue->groups);
+    ss_release(queue->places);
     ss_release(queue->again);
     *queue = (ss_queue){0};
 }

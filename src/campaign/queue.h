@@ -19,13 +19,16 @@ typedef struct ss_queue {
     int count, capacity;
     ss_queue_group *groups;
     int group_count, group_capacity;
+    int *places; /* of a group, by its key: its index + 1; 0 = there is none */
+    int place_capacity;
     int untouched;  /* groups before it have been begun */
     ss_task *again; /* to be done before all others */
     int again_count, again_capacity;
     bool out_of_memory; /* sticky */
 } ss_queue;
 
-/* Tasks of one group are added one after the other; each gets the number of its group. */
+/* Tasks of one group are added one after the other; each gets the key of its group,
+ * which is a small number. */
 void ss_queue_add(ss_queue *queue, int group, const ss_task *task);
 /* The same, for a group that is a chain. */
 void ss_queue_add_link(ss_queue *queue, int group, const ss_task *task);
