@@ -69,6 +69,32 @@ def test_the_blocks_of_the_documentation_print_what_they_promise(tmp_path, docum
         assert said == expected or (document != "docs/python.md" and not expected), code
 
 
+# ---- batches ---------------------------------------------------------------------------------------------
+
+def test_a_batch_gives_the_bits_of_a_session_for_any_number_of_threads():
+    frames = [brick(corners=1 + k % 4) for k in range(11)]
+    alone = [ss.solve(frame) for frame in frames]
+    for threads in (1, 2, 3):
+        batch = ss.Batch(threads=threads)
+        result = batch.solve(frames)
+        assert batch.threads == threads and len(result) == 11 and result.status == ["converged"] * 11
+        for one, answer in zip(alone, result.answers):
+            assert (answer.velocity == one.velocity).all() and (answer.friction_impulse == one.friction_impulse).all()
+    again = batch.solve(frames, starts=result.answers)
+    assert (again.iterations <= 1).all() and (again.error < 1e-8).all()
+
+
+def test_a_batch_says_what_it_does_not_take():
+    with pytest.raises(ss.UsageError, match="nsgz"):
+        ss.Batch("nsgz")
+    with pytest.raises(ss.UsageError, match="no history"):
+        ss.Batch(history=True)
+    with pytest.raises(ss.UsageError, match="2 starts for 1 frames"):
+        ss.Batch(threads=1).solve([brick()], starts=[None, None])
+    with pytest.raises(TypeError, match="frames"):
+        ss.Batch(threads=1).solve([3])
+
+
 # ---- frames ----------------------------------------------------------------------------------------------
 
 def test_a_frame_from_arrays_holds_what_it_was_given():

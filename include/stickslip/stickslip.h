@@ -18,6 +18,7 @@
 #include <stickslip/metrics.h>
 #include <stickslip/certificate.h>
 #include <stickslip/session.h>
+#include <stickslip/batch.h>
 #include <stickslip/diagnosis.h>
 
 /* ---- a world and its contacts ----------------------------------------------------------------------- */

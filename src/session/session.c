@@ -22,6 +22,7 @@ struct ss_session {
     const volatile int *cancel; /* the caller's; NULL = none */
     volatile double *forgiven;  /* the caller's, s; NULL = none */
     const ss_watcher *watcher;  /* the caller's; NULL = none */
+    unsigned gauges;            /* that answers are measured by, as bits; 0 = all */
     ss_arena *arena;            /* of solver and judge */
     ss_answer_store answer;
     ss_problem *problem; /* of the assembly, or the caller's */
@@ -107,6 +108,11 @@ void ss_session_count_forgiven(ss_session *session, volatile double *seconds)
 void ss_session_follow(ss_session *session, const ss_watcher *watcher)
 {
     session->watcher = watcher;
+}
+
+void ss_session_measure_only(ss_session *session, unsigned gauges)
+{
+    session->gauges = gauges;
 }
 
 /* ---- looking at it ------------------------------------------------------------------------------- */
@@ -288,6 +294,7 @@ bool ss_session_run(ss_session *session, ss_error *err)
                                 .team = session->team,
                                 .cancel = session->cancel,
                                 .arena = session->arena,
+                                .gauges = session->gauges,
                                 .watcher = session->watcher,
                                 .forgiven = session->forgiven};
     return ss_solve(&request, session->x, &session->result.run, err);
@@ -479,6 +486,14 @@ bool ss_session_select(ss_session *session, const ss_frame *frame, const ss_answ
     result->x = session->x;
     result->peg = &session->peg;
     return true;
+}
+
+void ss_session_recover(ss_session *session, ss_answer *answer)
+{
+    if (session->result.peg)
+        ss_peg_expand(&session->peg, session->answer.answer, answer);
+    else
+        ss_assembly_recover(session->assembly, session->x, answer);
 }
 
 /* ---- all of it ----------------------------------------------------------------------------------- */

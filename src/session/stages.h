@@ -22,6 +22,9 @@ SS_INNER const ss_method *ss_session_method(const ss_session *session);
 /* Seconds that a solver has forgiven (ss_run_forgive) are added up there; NULL: nowhere. */
 SS_INNER void ss_session_count_forgiven(ss_session *session, volatile double *seconds);
 
+/* Answers are measured by these gauges only, bits 1u << gauge; others are NaN. 0: by all. */
+void ss_session_measure_only(ss_session *session, unsigned gauges);
+
 /* 1. The frame is assembled, and x is zero or the guess; or the problem is taken as it is. */
 SS_INNER bool ss_session_take_frame(ss_session *session, const ss_frame *frame, const ss_answer *guess,
                                     ss_error *err);
@@ -41,6 +44,8 @@ SS_INNER bool ss_session_judge(ss_session *session, const ss_truth *truth, ss_er
 SS_INNER bool ss_session_selects(const ss_session *session, const ss_frame *frame);
 SS_INNER bool ss_session_select(ss_session *session, const ss_frame *frame, const ss_answer *guess,
                                 ss_error *err);
+/* The physical answer after step 2, to an answer made for the frame. */
+void ss_session_recover(ss_session *session, ss_answer *answer);
 SS_INNER const ss_result *ss_session_result(const ss_session *session);
 
 /* Steps 3 and 4 as ss_session_solve has them. */

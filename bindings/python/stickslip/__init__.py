@@ -20,6 +20,7 @@ from .patches import DiscFriction, Patch, disc_friction
 from .problem import LCP, Block, FormulationInfo, Problem, formulations
 from .recorder import FrameBuilder, Recorder
 from .session import History, Iterate, Result, Session, solve
+from .batch import Batch, BatchResult
 from .plugins import (ContactView, Formulation, OwnMetric, Plugin, Run, Solver, SolverInfo, Unknown, formulation, load_plugin,
                       metric, solver, solvers)
 from .model import (AxisLaw, Body, Energy, Joint, MassProperties, Material, Mesh, ModelInfo, Shape, World, box, capsule, cylinder,

@@ -412,6 +412,7 @@ class Session:
         if self._team is not None:
             request.team = self._team.pointer
         self._cancel = ctypes.c_int(0)
+        self._request = request
         # The session reads names and options once, but points at own solvers and the team.
         self._owner = Owner(lib.ss_session_create(request), lib.ss_session_destroy, self._own, self._team, self._cancel)
         self._pointer = pointer = self._owner.pointer
