@@ -63,9 +63,9 @@ TEST(every_run_belongs_to_one_shard_and_no_shard_has_much_more_than_another)
         ENSURE(ss_deal_make(&deal, c->p, PROBLEMS, c->m, METHODS, shards, NULL));
         hands(c, &deal, shards, cost);
         for (int i = 0; i < shards; i++) total += cost[i], most = cost[i] > most ? cost[i] : most;
-        // The last part to be dealt is at most an eighth of a share, or the runs of a solver on a problem.
+        // The last part to be dealt is at most 1/64 of a share, or the runs of a solver on a problem.
         int64_t dearest = 2 * ss_predicted_cost(&(ss_problem_entry){.contacts = 3001}, c->m[0]);
-        int64_t slack = total / shards / 8 > dearest ? total / shards / 8 : dearest;
+        int64_t slack = total / shards / 64 > dearest ? total / shards / 64 : dearest;
         ENSURE(most <= total / shards + slack);
         ss_deal_free(&deal);
     }
@@ -96,7 +96,7 @@ TEST(what_belongs_together_stays_together)
     campaign *c = make_campaign(NULL);
     ss_deal deal;
     int divided = 0;
-    ENSURE(ss_deal_make(&deal, c->p, PROBLEMS, c->m, METHODS, 32, NULL));
+    ENSURE(ss_deal_make(&deal, c->p, PROBLEMS, c->m, METHODS, 4, NULL));
     for (int p = 0; p < PROBLEMS; p++) {
         divided += deal.is_divided[p];
         for (int m = 0; m < SOLVERS; m++) { // both rungs of a ladder; and a whole problem, if it is not dear

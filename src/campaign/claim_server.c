@@ -122,8 +122,8 @@ static bool list_runs(server *s)
     ss_release(problems);
     ss_release(methods);
 
-    size_t most = 0, parts = (size_t)s->deal.part_count;
-    for (int i = 0; good && i < s->deal.part_count; i++) most += (size_t)plan->method_count;
+    size_t most = (size_t)plan->problem_count * (size_t)plan->method_count,
+           parts = (size_t)s->deal.part_count;
     good = good && most < INT32_MAX;
     s->first = good ? ss_allocate(parts + 1, sizeof *s->first) : NULL;
     s->method = good ? ss_allocate(most, sizeof *s->method) : NULL;

@@ -6,12 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Medians of a campaign of all solvers on all scenes (docs/cluster.md): reading, assembling, judging and
- * storing; and solving, by the number of rows. */
-#define RUN_MICROSECONDS 1000.0
-#define SOLVE_MICROSECONDS 4.0 /* times n^(5/4) */
+/* From a campaign of all solvers on all scenes (docs/cluster.md): reading, assembling, judging and storing;
+ * and solving, by the number of rows. */
+#define RUN_MICROSECONDS 3000.0
+#define SOLVE_MICROSECONDS 6.0 /* times n^(5/4) */
 /* A problem is divided when it is more than this part of the share of a shard. */
-#define DEAR_PART 8
+#define DEAR_PART 64
 
 int64_t ss_predicted_cost(const ss_problem_entry *problem, const ss_method_entry *method)
 {
