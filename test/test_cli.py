@@ -731,8 +731,8 @@ def test_every_option_is_in_the_documentation_and_every_option_there_exists():
     missing = {name: verb for name, verb in options.items() if name not in documented}
     assert not missing, f"options without a word in docs: {missing}"
     switched_off = {f"--no-{name[2:]}" for name in options}
-    others = {"--array", "--cpus-per-task", "--cflags", "--libs", "--eval", "--path", "--write", "--profile", "--signal",
-              "--page", "--list", "--modelled", "--dump", "--name", "--flag", "--no-flag"}
+    others = {"--array", "--cpus", "--cpus-per-task", "--kill-on-bad-exit", "--ntasks", "--cflags", "--libs", "--eval", "--path",
+              "--write", "--profile", "--signal", "--page", "--list", "--modelled", "--dump", "--name", "--flag", "--no-flag"}
     unknown = documented - set(options) - switched_off - others
     assert not unknown, f"docs know options that no verb has: {unknown}"
 
