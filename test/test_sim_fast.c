@@ -440,6 +440,41 @@ TEST(a_step_that_diverges_leaves_everything_as_it_was)
     end(sim);
 }
 
+/* Contacts that follow their bodies are those that would be found again, to second order in the motion. */
+TEST(kept_contacts_follow_their_bodies)
+{
+    ss_error err = {0};
+    ss_contact_list kept, found;
+    ss_world *world = empty_world(0, 0, -g);
+    add_box(world, 0, 0, 0, 1, 1, 0.2);
+    int upper = add_box(world, 0.1, 0, 0.2, 0.6, 0.4, 0.2);
+    must(ss_world_finish(world, &err), &err);
+    ss_collision *keeps = ss_collision_create(world, NULL, &err), *finds;
+    must(keeps != NULL, &err);
+    ss_collision_keep(keeps);
+    must(ss_collision_find(keeps, 0.01, NULL, &kept, &err), &err);
+    ENSURE_INT(kept.count, 4);
+    for (int far = 0; far < 2; far++) {
+        ss_body *body = ss_world_body(world, upper);
+        body->position[0] += far ? 0.05 : 2e-4; // 0.2 mm is little, 5 cm is not
+        body->position[2] -= far ? 0.0 : 1e-4;
+        body->quaternion[1] = 2e-4; // and 0.4 mrad
+        finds = ss_collision_create(world, NULL, &err);
+        must(finds && ss_collision_find(finds, 0.01, NULL, &found, &err), &err);
+        must(ss_collision_find(keeps, 0.01, NULL, &kept, &err), &err);
+        ENSURE_INT(found.count, 4);
+        ENSURE_INT(kept.count, 4);
+        for (int c = 0; c < 4; c++) {
+            ENSURE(kept.items[c].key == found.items[c].key);
+            ENSURE_NEAR(kept.items[c].gap, found.items[c].gap, far ? 1e-12 : 5e-7); // 0.4 mrad squared, 0.3 m
+            for (int i = 0; i < 3; i++) ENSURE_NEAR(kept.items[c].point[i], found.items[c].point[i], 3e-4);
+        }
+        ss_collision_destroy(finds);
+    }
+    ss_collision_destroy(keeps);
+    ss_world_destroy(world);
+}
+
 static void ensure_refused(ss_world *world, ss_sim_options options, const char *why)
 {
     ss_error err = {0};
