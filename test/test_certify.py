@@ -66,6 +66,75 @@ def test_forged_certificates_and_velocities_are_faults(files):
     assert "states[" in run("check", "certified.h5", code=BAD_INPUT).stdout
 
 
+def forge(change):
+    """What check says about the certificate of the last frame after a change."""
+    with h5py.File("certified.h5", "r+") as file:
+        change(file[RESULT % 5])
+    return run("check", "certified.h5", code=BAD_INPUT).stdout
+
+
+def claim(name, value):
+    def change(result):
+        result["certificate/" + name][...] = value
+    return change
+
+
+def level(name):
+    return lambda result: result["certificate"].attrs.__setitem__("level", name)
+
+
+def turn(result):
+    for name in ("normal", "tangent"):
+        result[name][...] = result[name][...][::-1]
+
+
+def borrow(result):
+    """The certificate of another frame, of as many contacts."""
+    certificate = result["certificate"]
+    other = result.file[RESULT % 4 + "/certificate"]
+    for name in certificate:
+        if certificate[name].shape == other[name].shape:
+            certificate[name][...] = other[name][...]
+
+
+@pytest.mark.parametrize("change, said", [
+    (claim("bound", 0.0), "proved is backward"),
+    (claim("bound", np.nan), "with a bound of nan"),
+    (claim("scale", 1e3), "scale is not what is proved"),
+    (claim("scale", np.nan), "scale is not what is proved"),
+    (claim("velocity_error", 0.0), "velocity_error is not what is proved"),
+    (claim("bounds", 0.0), "bounds["),
+    (claim("bounds", np.nan), "bounds["),
+    (claim("margins", 1e6), "margins["),
+    (claim("certain", 0.0), "states["),
+    (level(b"forward"), "level forward needs the convex law"),
+    (level(b"exact"), "level exact needs the `distance`"),
+    (lambda result: result["certificate"].attrs.__setitem__("law", b"box"), "its law is not that of the formulation"),
+    (lambda result: result["normal"].__setitem__(0, np.nan), "the answer is not complete"),
+    (turn, "proved is"),
+    (borrow, "certificate: "),
+])
+def test_planted_claims_are_refused(files, change, said):
+    assert said in forge(change)
+
+
+def test_true_errors_are_measured_from_a_certified_answer(files):
+    """The reference is proved, so that its own error is known; an accurate answer is within what both are worth, a poor one is as
+    far away as a reference by another solver says, and the trust is energy over distance."""
+    def solve(solver, reference, *options):
+        return run_json("solve", "drop.h5", "--frame", "4", "-s", solver, "--reference", reference, *options)["frames"][0]
+    poor = solve("pgs", "certified", "--iterations", "20", "--stop", "none")
+    beside = solve("pgs", "interior-point", "--iterations", "20", "--stop", "none")
+    reference = poor["reference"]
+    assert reference["solver"] == "certified" and reference["level"] in ("backward", "exact") and reference["bound"] < 1e-9
+    assert poor["metrics"]["trust"]["value"] == pytest.approx(
+        poor["metrics"]["energy"]["value"] / poor["metrics"]["distance"]["value"], rel=1e-12)
+    # 1e-2: boxes have several answers, whose velocities differ by 1e-4 or less, far below the error of the poor one
+    assert reference["velocity_distance"] == pytest.approx(beside["reference"]["velocity_distance"], rel=1e-2)
+    assert reference["velocity_distance"] > 1e-6
+    run("bench", "drop.h5", "-s", "pgs", "--reference", "certified", "-o", "r.db", "--quiet")
+
+
 def test_boxes_are_proved_as_problems(files):
     run("certify", "drop.h5", "--frame", "4", "--formulation", "frictionless", "-o", "box.h5")
     run("check", "box.h5")

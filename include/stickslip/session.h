@@ -13,6 +13,7 @@
 #ifndef STICKSLIP_SESSION_H
 #define STICKSLIP_SESSION_H
 
+#include <stickslip/certificate.h>
 #include <stickslip/formulation.h>
 #include <stickslip/metrics.h>
 #include <stickslip/peg.h>
@@ -24,12 +25,13 @@ extern "C" {
 
 /* What to do; a zeroed request is Coulomb's law on cones, solved by `auto` to natural_map<1e-8. */
 typedef struct ss_request {
-    const char *formulation;        /* NULL: "cone" */
-    const char *with;               /* its options, separated by blanks: "gap_term=zero mu_max=1" */
-    const char *solver;             /* NULL: "auto" */
-    const ss_solver *own_solver;    /* instead of a name: your own, or of a plug-in */
-    const char *set;                /* its options: "omega=1.3 sweep=symmetric" */
-    const char *reference;          /* solver that finds the true answer, for distances; NULL: none */
+    const char *formulation;     /* NULL: "cone" */
+    const char *with;            /* its options, separated by blanks: "gap_term=zero mu_max=1" */
+    const char *solver;          /* NULL: "auto" */
+    const ss_solver *own_solver; /* instead of a name: your own, or of a plug-in */
+    const char *set;             /* its options: "omega=1.3 sweep=symmetric" */
+    /* solver that finds the true answer, for distances; "certified": one that is proved; NULL: none */
+    const char *reference;
     const ss_solver *own_reference; /* instead of its name */
     int iterations;                 /* at most; 0: 10000, negative: none at all, the start is judged */
     double time_limit;              /* s of wall time, see ss_run_options; 0: none. Of a whole selection */
@@ -60,6 +62,10 @@ typedef struct ss_result {
     const ss_problem *problem;         /* as given to the solver */
     const double *x;                   /* its solution */
     const ss_solve_result *reference;  /* of the reference solver; NULL without one */
+    /* with reference "certified": what is proved about it (ss_certificate), its bound in m/s; and the
+     * largest difference, in m/s, between contact velocities of answer and reference; NaN: not known */
+    ss_certificate_level reference_level;
+    double reference_bound, reference_distance;
     /* frames with alternatives: how they were selected. run, problem and x are those of the ordinary frame
      * that was solved last, but run.iterations, run.seconds and run.elapsed the sums of all, from which its
      * kept iteration and the seconds of its history count on; answer, metrics and contacts are those of the

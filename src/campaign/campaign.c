@@ -45,8 +45,9 @@ const ss_option ss_campaign_option_table[] = {
          "BPMD: start every run from zero; from an accurate answer to the frame before, contacts matched; "
          "from the method's own answer to it; or from the accurate one without matching. Several: every "
          "method is run with each of them."},
-    {ROW(SS_OPTION_TEXT, reference, NULL), .value_name = "SOLVER",
-     .help = "Compute a reference answer for every frame with this solver, and measure the distance to it."},
+    {ROW(SS_OPTION_TEXT, reference, NULL), .value_name = "SOLVER|certified",
+     .help = "Compute a reference answer for every frame with this solver, and measure the distance to it. "
+             "certified: an answer that is proved, as by certify."},
     {ROW(SS_OPTION_INT, repeats, "0"), .min = 0, .max = 10000, .value_name = "N",
      .help = "Afterwards repeat every run this many times for timing, alone on one core."},
     {ROW(SS_OPTION_INT, repeat_best, "0"), .min = 0, .max = 1e9, .value_name = "N",

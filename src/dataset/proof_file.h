@@ -16,7 +16,8 @@ SS_INNER bool ss_writer_proof(ss_writer *writer, const ss_proof *proof, bool tim
 
 /* A stored certificate must be what the verifier finds now: at least its level, at most its bounds, the same
  * states. Beyond level backward, and without cones, it is not proved again: certify does that. What is wrong
- * goes to the findings. False: the verifier could not be run. */
+ * goes to the findings, as does a claim that its own members contradict. False: the verifier could not be
+ * run. */
 SS_INNER bool ss_stored_certificate_check(const ss_frame *frame, const ss_stored_result *result,
                                           const char *place, ss_findings *findings, ss_error *err);
 

@@ -112,7 +112,9 @@ static bool prepare(const ss_request *request, ss_method *method, ss_request_fau
     method->solver = solver;
     method->formulation = formulation;
     if (request->reference || request->own_reference) {
-        method->reference = choose_solver(request->own_reference, request->reference, err);
+        method->certified = !request->own_reference && strcmp(request->reference, "certified") == 0;
+        method->reference =
+            choose_solver(request->own_reference, method->certified ? "auto" : request->reference, err);
         if (!method->reference) return blame(fault, "reference", "", 0);
     }
 

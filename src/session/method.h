@@ -16,6 +16,7 @@ typedef struct ss_metric_rule {
 
 typedef struct ss_method {
     const ss_solver *solver, *reference;
+    bool certified; /* the reference is an answer that is proved, found by `reference` first */
     const ss_formulation *formulation;
     void *solver_options, *formulation_options;
     ss_run_options run;

@@ -194,7 +194,9 @@ static void start_result(ss_session *session, int contacts)
                                   .contacts = session->contacts,
                                   .losses = &session->losses,
                                   .problem = session->problem,
-                                  .x = session->x};
+                                  .x = session->x,
+                                  .reference_bound = NAN,
+                                  .reference_distance = NAN};
     if (session->problem->size) memset(session->x, 0, (size_t)session->problem->size * sizeof *session->x);
 }
 
@@ -310,16 +312,11 @@ void ss_session_take_run(ss_session *session, const ss_solve_result *run, const 
 
 /* ---- 3. the true answer -------------------------------------------------------------------------- */
 
-bool ss_session_find_truth(ss_session *session, ss_truth *truth, ss_error *err)
+/* Solves Coulomb's problem of the frame by one solver, as far as it gets; x is the best of it. */
+static bool solve_coulomb(ss_session *session, const ss_solver *solver, ss_problem *problem, double *x,
+                          ss_solve_result *result, ss_error *err)
 {
-    const ss_frame *frame = ss_assembly_frame(session->assembly);
-    ss_problem *problem = ss_assembly_coulomb(session->assembly, err);
-    double *x = problem ? ss_allocate((size_t)problem->size, sizeof *x) : NULL;
-    *truth = (ss_truth){0};
-    if (!x)
-        return problem && ss_fail(err, SS_ERROR_RESOURCES, "out of memory for %d unknowns", problem->size);
-
-    // As far as it gets, and the best of it: relative energy where there is no cone to map to.
+    // Relative energy where there is no cone to map to.
     bool cones = ss_problem_laws(problem) & SS_LAW_CONE;
     ss_run_options run = {.max_iterations = reference_iterations,
                           .stop = reference_stop,
@@ -327,24 +324,64 @@ bool ss_session_find_truth(ss_session *session, ss_truth *truth, ss_error *err)
                           .seed = session->method.run.seed};
     if (session->method.run.max_iterations > run.max_iterations)
         run.max_iterations = session->method.run.max_iterations;
-    ss_solve_request request = {.solver = session->method.reference,
+    ss_solve_request request = {.solver = solver,
                                 .problem = problem,
                                 .run = &run,
                                 .cancel = session->cancel,
                                 .arena = session->arena};
-    bool good = ss_solve(&request, x, &truth->result, err);
+    if (problem->size) memset(x, 0, (size_t)problem->size * sizeof *x);
+    return ss_solve(&request, x, result, err);
+}
 
-    // Only what is nearly exact counts as the truth.
+/* Does the answer count as the truth? With a proof where that is asked for, else where it is nearly exact. */
+static bool is_true(ss_session *session, ss_truth *truth, bool *found, ss_error *err)
+{
     double map = truth->result.gauge[SS_GAUGE_NATURAL_MAP],
            energy = truth->result.gauge[SS_GAUGE_RELATIVE_ENERGY];
-    bool found = good && truth->result.status != SS_NOT_APPLICABLE &&
-                 (map <= reference_enough || (isnan(map) && energy <= reference_enough));
-    if (found) {
+    *found = map <= reference_enough || (isnan(map) && energy <= reference_enough);
+    if (!session->method.certified) return true;
+    *found = false;
+    if (!ss_answer_is_complete(truth->answer)) return true;
+    ss_certify_options options = {.step = *ss_assembly_step(session->assembly), .law = SS_LAW_CONE};
+    ss_certificate *proof = ss_certify(ss_assembly_frame(session->assembly), truth->answer, &options, err);
+    if (!proof) return false;
+    *found = proof->level >= SS_CERTIFIED_BACKWARD;
+    truth->level = proof->level;
+    truth->bound = fmax(fmax(proof->bound, proof->spin_speed), proof->joint_bound);
+    ss_certificate_destroy(proof);
+    return true;
+}
+
+bool ss_session_find_truth(ss_session *session, ss_truth *truth, ss_error *err)
+{
+    // Where a proof is asked for, other families of methods follow one whose answer is not proved.
+    static const char *const others[] = {"interior-point", "nsgs", "admm"};
+    const ss_frame *frame = ss_assembly_frame(session->assembly);
+    ss_problem *problem = ss_assembly_coulomb(session->assembly, err);
+    double *x = problem ? ss_allocate((size_t)problem->size, sizeof *x) : NULL;
+    *truth = (ss_truth){.bound = NAN};
+    if (!x)
+        return problem && ss_fail(err, SS_ERROR_RESOURCES, "out of memory for %d unknowns", problem->size);
+
+    int most = session->method.certified ? (int)(sizeof others / sizeof *others) : 0;
+    bool good = true, found = false;
+    for (int i = -1; i < most && good && !found; i++) {
+        ss_solve_result_free(&truth->result);
+        ss_answer_destroy(truth->answer);
+        truth->answer = NULL;
+        const ss_solver *solver = i < 0 ? session->method.reference : ss_solver_find(others[i]);
+        good = solve_coulomb(session, solver, problem, x, &truth->result, err);
+        if (!good || truth->result.status == SS_NOT_APPLICABLE) continue;
         truth->answer = ss_answer_create(frame, ss_frame_has_moments(frame), err);
         good = truth->answer != NULL;
         if (good) ss_assembly_recover_coulomb(session->assembly, x, truth->answer);
+        good = good && is_true(session, truth, &found, err);
     }
     ss_release(x);
+    if (!found) {
+        ss_answer_destroy(truth->answer);
+        truth->answer = NULL;
+    }
     if (!good) ss_truth_free(truth);
     return good;
 }
@@ -357,6 +394,30 @@ void ss_truth_free(ss_truth *truth)
 }
 
 /* ---- 4. judging ---------------------------------------------------------------------------------- */
+
+/* The largest difference of the relative velocities of surfaces at contacts, m/s. */
+static double velocity_distance(const ss_frame *frame, const ss_answer *a, const ss_answer *b)
+{
+    double largest = 0.0;
+    for (int c = 0; c < frame->contacts.count; c++) {
+        double relative[3] = {0.0, 0.0, 0.0};
+        for (int side = 0; side < 2; side++) {
+            int body = frame->contacts.pair[c][side];
+            if (body == SS_WORLD) continue;
+            double d[6], arm[3], sign = side ? 1.0 : -1.0;
+            for (int i = 0; i < 6; i++) d[i] = a->velocity[body][i] - b->velocity[body][i];
+            for (int i = 0; i < 3; i++)
+                arm[i] = frame->contacts.point[c][i] - frame->bodies.position[body][i];
+            for (int i = 0; i < 3; i++) {
+                int j = (i + 1) % 3, k = (i + 2) % 3;
+                relative[i] += sign * (d[i] + d[3 + j] * arm[k] - d[3 + k] * arm[j]);
+            }
+        }
+        largest = fmax(
+            largest, sqrt(relative[0] * relative[0] + relative[1] * relative[1] + relative[2] * relative[2]));
+    }
+    return largest;
+}
 
 bool ss_session_judge(ss_session *session, const ss_truth *truth, ss_error *err)
 {
@@ -385,9 +446,16 @@ bool ss_session_judge(ss_session *session, const ss_truth *truth, ss_error *err)
     if (!truth) return true;
 
     if (!truth->answer) {
-        static const char why[] = "the reference solver did not reach natural_map<1e-8";
+        const char *why = session->method.certified ? "no answer of the frame is proved"
+                                                    : "the reference solver did not reach natural_map<1e-8";
         metrics[ss_metric_index("distance")].why = metrics[ss_metric_index("trust")].why = why;
     }
+    session->result.reference_level = truth->level;
+    session->result.reference_bound = truth->bound;
+    session->result.reference_distance =
+        truth->answer
+            ? velocity_distance(ss_assembly_frame(session->assembly), session->answer.answer, truth->answer)
+            : NAN;
     session->reference = truth->result;
     session->reference.history = (ss_history){0}; // the truth's own, which may be gone tomorrow
     session->reference.ray = (ss_ray){0};

@@ -8,10 +8,13 @@
 #include "base/inner.h"
 #include "session/method.h"
 
-/* The true answer of a frame. answer is NULL when the reference solver does not get there. */
+/* The true answer of a frame. answer is NULL when the reference solver does not get there, or when no answer
+ * is proved where that is asked for. */
 typedef struct ss_truth {
     ss_answer *answer;
     ss_solve_result result;
+    ss_certificate_level level; /* none unless a proof was asked for */
+    double bound;               /* m/s, of the proof */
 } ss_truth;
 
 /* As ss_session_create; fault (may be NULL) says which part of the request is wrong, and the message

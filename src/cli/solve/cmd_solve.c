@@ -143,9 +143,9 @@ static const ss_option table[] = {
     {SS_FLAG(BOOL, ss_solve_options, warm),
      .help = "Start from the answer of the previous frame (BPMD) or from the first guess in the file "
              "(FCLIB) instead of zero."},
-    {SS_FLAG_AS("reference", TEXT, ss_solve_options, request.reference), .value_name = "SOLVER",
+    {SS_FLAG_AS("reference", TEXT, ss_solve_options, request.reference), .value_name = "SOLVER|certified",
      .help = "BPMD: compute a reference answer with this solver (formulation cone, natural_map<1e-12) and "
-             "measure the distance to it."},
+             "measure the distance to it. certified: an answer that is proved, as by certify."},
     {SS_FLAG(TEXT, ss_solve_options, trace), .value_name = "FILE.csv",
      .help = "Write time and all gauges of every iteration as CSV."},
     {SS_FLAG(BOOL, ss_solve_options, every_iteration),

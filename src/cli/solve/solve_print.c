@@ -147,7 +147,13 @@ static void put_solved(ss_solving *s, const ss_solved *solved)
     if (all->reference) {
         ss_json_key(json, "reference");
         ss_json_begin_object(json);
-        ss_json_member_text(json, "solver", ss_session_method(s->session)->reference->name);
+        const ss_method *method = ss_session_method(s->session);
+        ss_json_member_text(json, "solver", method->certified ? "certified" : method->reference->name);
+        if (method->certified) {
+            ss_json_member_text(json, "level", ss_certificate_level_name(all->reference_level));
+            ss_json_member_known(json, "bound", all->reference_bound);
+        }
+        ss_json_member_known(json, "velocity_distance", all->reference_distance);
         ss_json_member_text(json, "formulation", "cone");
         ss_json_member_text(json, "status", ss_status_name(all->reference->status));
         ss_json_member_index(json, "iterations", all->reference->iterations);
