@@ -47,6 +47,9 @@ const ss_report_figure ss_report_figures[] = {
     {"scaling", "Time and error against size and difficulty", false, "one mark for each run",
      "x=unknowns|contacts|bodies|massRatio|density|rankRatio y=cost|seconds|iterations|memory|METRIC",
      ss_report_scaling},
+    {"unsolved", "Problems that no method solves", true, "with the nearest answer", NULL, ss_report_unsolved},
+    {"reproduction", "Runs that do not reproduce", true,
+     "other answers or outcomes on another machine with the same version", NULL, ss_report_reproduction},
     {"problems", "Problems", true, "sizes and features of the problems", NULL, ss_report_problems},
     {0}};
 

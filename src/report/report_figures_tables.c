@@ -275,3 +275,82 @@ bool ss_report_problems(const ss_report_request *request, ss_report_exhibit *to,
     }
     return true;
 }
+
+/* The measure of a run; NaN: not judged. */
+static double error_of(const ss_report_request *request, const ss_run_entry *run)
+{
+    return ss_report_metric(run, ss_metric_at(request->statistics->rule.measure)->name);
+}
+
+bool ss_report_unsolved(const ss_report_request *request, ss_report_exhibit *to, ss_error *err)
+{
+    static const char *const columns[] = {"Scene",   "File",    "Frame", "Contacts",
+                                          "Methods", "Nearest", "Error"};
+    (void)err;
+    const ss_results *results = request->results;
+    const ss_statistics *statistics = request->statistics;
+    for (size_t c = 0; c < sizeof columns / sizeof *columns; c++)
+        ss_data_add_column(&to->table, columns[c], SS_CELL_NUMBER);
+
+    // Runs are sorted by problem.
+    for (int begin = 0, end; begin < results->run_count; begin = end) {
+        int problem = results->runs[begin].problem, tried = 0, nearest = -1;
+        bool solved = false;
+        for (end = begin; end < results->run_count && results->runs[end].problem == problem; end++) {
+            const ss_run_entry *run = &results->runs[end];
+            if (ss_report_series_of(statistics, run) < 0 || ss_run_is_refused(run, statistics->rule.measure))
+                continue;
+            tried++;
+            solved |= isfinite(ss_run_cost(run, &statistics->rule, ss_report_tolerance(request)));
+            double error = error_of(request, run);
+            if (isfinite(error) && (nearest < 0 || error < error_of(request, &results->runs[nearest])))
+                nearest = end;
+        }
+        if (solved || tried == 0) continue;
+        const ss_problem_entry *entry = &results->problems[problem];
+        const ss_run_entry *best = nearest < 0 ? NULL : &results->runs[nearest];
+        ss_data_text(&to->table, entry->scene);
+        ss_data_text(&to->table, entry->file);
+        ss_data_number(&to->table, entry->index < 0 ? NAN : entry->index);
+        ss_data_number(&to->table, entry->contacts);
+        ss_data_number(&to->table, tried);
+        ss_data_text(&to->table,
+                     best ? statistics->series[ss_report_series_of(statistics, best)].label : NULL);
+        ss_data_number(&to->table, best ? error_of(request, best) : NAN);
+    }
+    return true;
+}
+
+bool ss_report_reproduction(const ss_report_request *request, ss_report_exhibit *to, ss_error *err)
+{
+    static const char *const columns[] = {"Scene",   "File",  "Frame",   "Method",  "Version", "Machine",
+                                          "Outcome", "Error", "Machine", "Outcome", "Error"};
+    (void)err;
+    const ss_results *results = request->results;
+    for (size_t c = 0; c < sizeof columns / sizeof *columns; c++)
+        ss_data_add_column(&to->table, columns[c], SS_CELL_NUMBER);
+
+    // Each run beside the first one with the same problem, method and version.
+    for (int r = 0; r < results->run_count; r++) {
+        const ss_run_entry *run = &results->runs[r], *first = NULL;
+        const char *version = results->machines[run->machine].version;
+        for (int k = r - 1; k >= 0 && results->runs[k].problem == run->problem; k--)
+            if (results->runs[k].method == run->method &&
+                strcmp(results->machines[results->runs[k].machine].version, version) == 0)
+                first = &results->runs[k];
+        if (!first || (first->outcome == run->outcome && strcmp(first->answer, run->answer) == 0)) continue;
+        const ss_problem_entry *problem = &results->problems[run->problem];
+        ss_data_text(&to->table, problem->scene);
+        ss_data_text(&to->table, problem->file);
+        ss_data_number(&to->table, problem->index < 0 ? NAN : problem->index);
+        ss_data_text(&to->table, results->methods[run->method].label);
+        ss_data_text(&to->table, version);
+        const ss_run_entry *both[] = {first, run};
+        for (int i = 0; i < 2; i++) {
+            ss_data_text(&to->table, request->statistics->machines[both[i]->machine].text);
+            ss_data_text(&to->table, ss_outcome_name(both[i]->outcome));
+            ss_data_number(&to->table, error_of(request, both[i]));
+        }
+    }
+    return true;
+}

@@ -12,6 +12,11 @@
 #include "report/references.h"
 #include "report/report.h"
 
+#include <dirent.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
+#include <stdio.h>
 #include <math.h>
 #include <string.h>
 #include <time.h>
@@ -163,6 +168,50 @@ static bool show(const ss_command *command, const report_target *target, const s
     return good;
 }
 
+/* ---- ledgers ----------------------------------------------------------------------------------------- */
+
+/* One ledger as it is. Several are merged in a folder of their own, which is removed again: a report is about
+ * one ledger. */
+static bool load(const ss_command *command, ss_results *results, ss_error *err)
+{
+    if (command->argument_count == 1) {
+        ss_ledger *ledger = ss_ledger_read(command->arguments[0], err);
+        bool good = ledger && ss_ledger_load(ledger, results, err);
+        ss_ledger_close(ledger);
+        return good;
+    }
+
+    const char *temporary = getenv("TMPDIR");
+    char folder[512], path[560], which[600];
+    snprintf(folder, sizeof folder, "%s/stickslip-report-XXXXXX",
+             temporary && *temporary ? temporary : "/tmp");
+    if (!mkdtemp(folder))
+        return ss_fail(err, SS_ERROR_RESOURCES, "%s: cannot be made: %s", folder, strerror(errno));
+    snprintf(path, sizeof path, "%s/merged.db", folder);
+    ss_ledger *ledger = ss_ledger_open(path, err);
+    bool good = ledger != NULL;
+    for (int i = 0; good && i < command->argument_count; i++) {
+        int added, there, differing;
+        good = ss_ledger_merge(ledger, command->arguments[i], &added, &there, &differing, which, sizeof which,
+                               err);
+        if (good && differing > 0)
+            ss_command_say(command,
+                           "%s: %d runs have other answers than the same runs before, which are kept: %s",
+                           command->arguments[i], differing, which);
+    }
+    good = good && ss_ledger_load(ledger, results, err);
+    ss_ledger_close(ledger);
+
+    DIR *directory = opendir(folder);
+    for (struct dirent *entry; directory && (entry = readdir(directory));) {
+        snprintf(path, sizeof path, "%s/%.40s", folder, entry->d_name);
+        unlink(path);
+    }
+    if (directory) closedir(directory);
+    rmdir(folder);
+    return good;
+}
+
 /* ---- the verb ---------------------------------------------------------------------------------------- */
 
 static int run_report(const ss_command *command)
@@ -190,10 +239,7 @@ static int run_report(const ss_command *command)
     ss_statistics_options by;
     ss_statistics statistics = {0};
     ss_results results = {0};
-    ss_ledger *ledger = good ? ss_ledger_read(command->arguments[0], &err) : NULL;
-    good = ledger && ss_ledger_load(ledger, &results, &err);
-    ss_ledger_close(ledger);
-    good = good && choose_tolerances(options, &results, &by, &err) &&
+    good = good && load(command, &results, &err) && choose_tolerances(options, &results, &by, &err) &&
            ss_statistics_make(&results, &by, &statistics, &err) &&
            show(command, &target, &results, &statistics, &err);
     ss_statistics_free(&statistics);
@@ -253,7 +299,7 @@ static const ss_example examples[] = {
 const ss_verb ss_verb_report = {
     .name = "report",
     .summary = "summarise a campaign as a table, a page, figures, or JSON",
-    .arguments = "[RESULTS.db]",
+    .arguments = "[RESULTS.db...]",
     .description =
         "Reads the ledger that stickslip bench wrote and computes success rates with intervals, costs, "
         "performance and data profiles, convergence bands, errors at budgets of time, contact states, and "
@@ -261,7 +307,8 @@ const ss_verb ss_verb_report = {
         "-o writes what the ending of the file asks for: the page, or one figure or table of it for a "
         "paper.\n\n"
         "Without -o and --json, prints a table, best method first, and a recommendation in a few "
-        "sentences. The ledger is only read; a running campaign may be writing to it.",
+        "sentences. The ledger is only read; a running campaign may be writing to it.\n\n"
+        "Several ledgers are merged for the report, and are not changed: a leaderboard of all machines.",
     .examples = examples,
     .groups = groups,
     .options_size = sizeof(report_options),
