@@ -1,7 +1,7 @@
 /* Alternating direction method of multipliers: a linear system of all bodies and the laws of the contacts one
  * by one, in turn. The problem, w = A x + b and a law for every row and contact (pgs.c), is scaled to pure
- * numbers and a diagonal of about 1 (core/space.h), u = W r + q. Impulses r have two copies, x and z, and the
- * problem is split in two, W x + q = -lambda and the laws between z and lambda, held together by x = z:
+ * numbers and a diagonal of about 1 (problem/space.h), u = W r + q. Impulses r have two copies, x and z, and
+ * the problem is split in two, W x + q = -lambda and the laws between z and lambda, held together by x = z:
  *
  *     x = z + d,  (W + S) d = -(W z + q + lambda)            a linear system, always with the same matrix
  *     y = z + d + lambda / S,  z <- p(y),  lambda <- S (y - z)                contact by contact

@@ -1,5 +1,5 @@
 /* Newton's method on the velocities of all bodies, for boxes, joints and the convex law of friction: with v
- * the change of velocity that the impulses make, H the levers of the contacts (core/space.h) and P the
+ * the change of velocity that the impulses make, H the levers of the contacts (problem/space.h) and P the
  * projection on the laws,
  *
  *     min over v   1/2 |v|^2 + 1/(2k) |P(y)|^2,    y = g - k (H v + q)
@@ -35,7 +35,7 @@
 #include "solver/local/local_cone.h"
 #include "solver/newton/newton.h"
 #include "solver/newton/maps.h"
-#include "solver/core/space.h"
+#include "problem/space.h"
 #include "solver/splitting/gradient.h"
 
 typedef struct convex_newton_options {

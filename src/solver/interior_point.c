@@ -1,5 +1,5 @@
 /* Primal-dual interior point method for boxes and friction cones. The problem, w = A x + b and a law for
- * every row and contact (pgs.c), is scaled to pure numbers and a diagonal of about 1 (core/space.h), where
+ * every row and contact (pgs.c), is scaled to pure numbers and a diagonal of about 1 (problem/space.h), where
  * it is u = W r + q:
  *
  *     u = W r + q,   u = N(z),   s = T r,   s o z = m e        s, z inside their Lorentz cones, m -> 0

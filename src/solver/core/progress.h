@@ -4,7 +4,9 @@
 #ifndef SS_SOLVER_CORE_PROGRESS_H
 #define SS_SOLVER_CORE_PROGRESS_H
 
-#include "solver/core/space.h"
+#include <stickslip/solver.h>
+
+#include "problem/space.h"
 #include "solver/core/watch.h"
 
 typedef struct ss_progress {

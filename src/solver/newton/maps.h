@@ -35,7 +35,7 @@
 #ifndef SS_SOLVER_NEWTON_MAPS_H
 #define SS_SOLVER_NEWTON_MAPS_H
 
-#include "solver/core/space.h"
+#include "problem/space.h"
 
 /* p, and D (size x size, row by row) unless NULL. y and p are those of the node; r is the whole vector, for
  * the bounds that follow a row of another node. */

@@ -16,7 +16,9 @@
 #ifndef SS_SOLVER_NEWTON_NEWTON_SYSTEM_H
 #define SS_SOLVER_NEWTON_NEWTON_SYSTEM_H
 
-#include "solver/core/space.h"
+#include <stickslip/solver.h>
+
+#include "problem/space.h"
 
 #define SS_NEWTON_FINE 1e-10 /* ss_newton_system.fine at first */
 

@@ -8,7 +8,9 @@
 #ifndef SS_SOLVER_SPLITTING_GRADIENT_H
 #define SS_SOLVER_SPLITTING_GRADIENT_H
 
-#include "solver/core/space.h"
+#include <stickslip/solver.h>
+
+#include "problem/space.h"
 
 /* z: the nearest to y of what bounds and cones allow. Bounds that follow a row of another node follow r. y
  * and z may be the same. */

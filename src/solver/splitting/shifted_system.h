@@ -12,7 +12,7 @@
 #ifndef SS_SOLVER_SPLITTING_SHIFTED_SYSTEM_H
 #define SS_SOLVER_SPLITTING_SHIFTED_SYSTEM_H
 
-#include "solver/core/space.h"
+#include "problem/space.h"
 
 typedef struct ss_shifted_system ss_shifted_system;
 

@@ -1,4 +1,4 @@
-/* solver/core/space.h - a problem in the variables that Newton methods work in.
+/* problem/space.h - a problem in the variables that Newton and splitting methods work in.
  *
  *     x = unit r,  w = weight u,  unit_i = sqrt(E / a_i),  weight_i = sqrt(E a_i)
  *
@@ -13,10 +13,10 @@
  * W is a matrix of blocks or, when the problem has bodies, W = H H' + C (problem/levers.h). Of small problems
  * it is a full matrix in either case: looking for zeros costs more than they save.
  */
-#ifndef SS_SOLVER_CORE_SPACE_H
-#define SS_SOLVER_CORE_SPACE_H
+#ifndef SS_PROBLEM_SPACE_H
+#define SS_PROBLEM_SPACE_H
 
-#include <stickslip/solver.h>
+#include <stickslip/problem.h>
 
 #include "linalg/block_rows.h"
 #include "problem/cone.h"

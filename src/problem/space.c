@@ -1,4 +1,4 @@
-#include "solver/core/space.h"
+#include "problem/space.h"
 
 #include <math.h>
 #include <string.h>
