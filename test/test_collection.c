@@ -134,10 +134,10 @@ TEST(rows_come_back_from_csv_and_a_line_that_is_cut_off_is_left_out)
 
 TEST(the_recipes_of_the_program_hold_what_was_promised)
 {
-    static const char *const families[] = {"stacks",   "walls",      "arches",    "spheres",  "rocks",
-                                           "logs",     "chains",     "vehicles",  "grasps",   "conveyors",
-                                           "machines", "stick-slip", "isotropy",  "creep",    "mass-ratios",
-                                           "scales",   "friction",   "redundant", "painleve", "impacts"};
+    static const char *const families[] = {
+        "stacks",   "walls",     "arches",   "spheres",    "rocks",       "logs",  "chains",      "vehicles",
+        "grasps",   "conveyors", "machines", "stick-slip", "isotropy",    "creep", "mass-ratios", "scales",
+        "friction", "redundant", "painleve", "impacts",    "no-solution", "planar"};
     ss_recipes recipes;
     ss_error err = {0};
     bool good = ss_recipes_read(&recipes, NULL, &err);

@@ -176,6 +176,7 @@ def test_files_of_others_are_imported(files):
 def test_a_ledger_says_how_hard_problems_are(files):
     run("bench", "full/walls/tall.h5", "-s", "pgs,nsgs,admm", "--iterations", "3", "-o", "few.db")
     run("bench", "full/walls/tall.h5", "-s", "auto", "-o", "few.db")
+    assert {row["collection"] for row in csv.DictReader(run("export", "few.db", "--table", "problems").stdout.splitlines())} == {"mine 7"}
     run("collection", "build", "--recipes", "recipes", "-o", "full", "--ledger", "few.db")
     hard = {row["id"]: (row["hardness"], row["tried"]) for row in rows("full")}
     assert hard["walls/wall-1-at0/0"] == ("", "0")

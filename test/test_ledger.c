@@ -458,7 +458,9 @@ TEST(a_merge_that_fails_changes_nothing)
 
 /* ---- ledgers of earlier versions ---------------------------------------------------------------------- */
 
-static const char back_to_schema_1[] =
+#define BACK_TO_SCHEMA_2 "DROP VIEW results; ALTER TABLE problems DROP COLUMN collection; "
+static const char back_to_schema_2[] = BACK_TO_SCHEMA_2 "PRAGMA user_version = 2";
+static const char back_to_schema_1[] = BACK_TO_SCHEMA_2
     "ALTER TABLE methods DROP COLUMN clock; ALTER TABLE methods DROP COLUMN limit_by; ALTER TABLE runs DROP "
     "COLUMN elapsed; ALTER TABLE runs DROP COLUMN time_limit; ALTER TABLE samples DROP COLUMN elapsed; "
     "PRAGMA user_version = 1";
@@ -500,6 +502,35 @@ TEST(a_ledger_from_before_there_was_a_choice_of_clocks_is_read_as_it_is_and_exte
            tamper(in(&s, "older.db"), back_to_schema_1));
     ss_error err = {0};
     ENSURE_INT(merge(in(&s, "new.db"), in(&s, "older.db"), NULL, 0, &err), 1000000 * (MADE_RUNS / 2));
+    scratch_close(&s);
+}
+
+TEST(a_ledger_from_before_there_were_collections_gets_the_column_when_it_is_written)
+{
+    scratch s = scratch_open();
+    ENSURE(write_ledger(in(&s, "old.db"), 0, 0, 2, 1, NULL) && tamper(in(&s, "old.db"), back_to_schema_2));
+    ss_results results;
+    ENSURE(load(in(&s, "old.db"), &results));
+    ENSURE_INT(results.problem_count, MADE_PROBLEMS);
+    for (int p = 0; p < results.problem_count; p++) ENSURE(!results.problems[p].collection);
+    ss_results_free(&results);
+
+    ss_ledger *ledger = ss_ledger_open(in(&s, "old.db"), NULL);
+    ENSURE(ledger);
+    ss_problem_entry problem = {.hash = "0123456789abcdef0123456789abcdef",
+                                .place = (char[]){"/"},
+                                .file = (char[]){"wall.h5"},
+                                .format = (char[]){"bpmd"},
+                                .scene = (char[]){"walls"},
+                                .collection = (char[]){"stickslip 0.1.0"}};
+    ENSURE(ss_ledger_problem(ledger, &problem, NULL));
+    ss_ledger_close(ledger);
+    ENSURE(load(in(&s, "old.db"), &results));
+    int known = 0;
+    for (int p = 0; p < results.problem_count; p++)
+        known += same_text(results.problems[p].collection, "stickslip 0.1.0");
+    ENSURE_INT(known, 1);
+    ss_results_free(&results);
     scratch_close(&s);
 }
 
@@ -549,14 +580,14 @@ TEST(files_that_are_no_ledger_are_refused_by_name_and_left_alone)
     write_bytes(in(&s, "empty"), "", 0);
     ENSURE(tamper(in(&s, "other"), "CREATE TABLE recipes(cake TEXT)"));
     ENSURE(write_ledger(in(&s, "later"), 0, 0, 30, 1, NULL) &&
-           tamper(in(&s, "later"), "PRAGMA user_version = 3"));
+           tamper(in(&s, "later"), "PRAGMA user_version = 4"));
     ENSURE(write_ledger(in(&s, "torn"), 0, 0, 30, 1, NULL) && tamper(in(&s, "torn"), "DROP TABLE samples"));
     ENSURE(mkfifo(in(&s, "pipe"), 0600) == 0);
     scratch_bytes other = scratch_read(in(&s, "other"));
     for (int to_write = 0; to_write < 2; to_write++) {
         ensure_refused(in(&s, "text"), to_write, SS_ERROR_INPUT, "not a ledger");
         ensure_refused(in(&s, "other"), to_write, SS_ERROR_INPUT, "of another program");
-        ensure_refused(in(&s, "later"), to_write, SS_ERROR_INPUT, "later version of stickslip: schema 3");
+        ensure_refused(in(&s, "later"), to_write, SS_ERROR_INPUT, "later version of stickslip: schema 4");
         ensure_refused(in(&s, "torn"), to_write, SS_ERROR_INPUT, "tables are missing");
         ensure_refused(in(&s, "pipe"), to_write, SS_ERROR_INPUT, "not a regular file");
         ensure_refused(s.directory, to_write, SS_ERROR_INPUT, "a directory");

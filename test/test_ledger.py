@@ -146,7 +146,7 @@ def test_what_hangs_on_runs_is_exported_as_it_is_stored(name, ledger):
 def test_json_has_the_rows_of_the_tables(ledger):
     everything = exported(ledger)
     assert list(everything) == ["schema", *TABLES]
-    assert everything["schema"] == query(ledger, "PRAGMA user_version")[0][0] == 2
+    assert everything["schema"] == query(ledger, "PRAGMA user_version")[0][0] == 3
     for name in TABLES:
         rows = table(ledger, name)
         assert len(rows) == len(everything[name])

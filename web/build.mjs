@@ -8,10 +8,10 @@ import { build } from "esbuild";
 
 const here = dirname(fileURLToPath(import.meta.url));
 const out = process.argv[2] ?? join(here, "dist");
-const pages = ["report", "view", "paper"];
+const pages = ["report", "view", "paper", "collection"];
 const others = ["engines"]; // filled by tools
 // A study looks like a report, and so does a race.
-const styles = { paper: ["report"], engines: ["report"] };
+const styles = { paper: ["report"], engines: ["report"], collection: ["report"] };
 // Where the program puts the data of a page: what stands in its place is never part of a script.
 const DATA = "<!--stickslip:data-->";
 

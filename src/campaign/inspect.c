@@ -5,6 +5,7 @@
 #include "campaign/features.h"
 #include "campaign/read_input.h"
 #include "campaign/worker_tasks.h"
+#include "dataset/stamp.h"
 
 #include <math.h>
 #include <string.h>
@@ -122,6 +123,8 @@ bool ss_task_inspect(ss_worker_state *state, int index, ss_text *reply, ss_error
         ss_manifest_free(&manifest);
     }
     if (!entry.scene) entry.scene = file_scene(path);
+    char stamp[200];
+    if (ss_stamp_read(path, stamp, sizeof stamp, NULL) && *stamp) entry.collection = ss_text_copy(stamp);
     bool has_before =
         file && planned->index > 0 &&
         ss_bpmd_frame_simulation(file, planned->index) == ss_bpmd_frame_simulation(file, planned->index - 1);
@@ -138,6 +141,7 @@ void ss_problem_entry_pack(const ss_problem_entry *entry, ss_text *to)
 {
     ss_pack_text(to, entry->hash);
     ss_pack_text(to, entry->place), ss_pack_text(to, entry->scene), ss_pack_text(to, entry->fault);
+    ss_pack_text(to, entry->collection);
     ss_pack_int(to, entry->bodies), ss_pack_int(to, entry->joints);
     ss_pack_int(to, entry->rows), ss_pack_int(to, entry->contacts);
     ss_pack_real(to, entry->time), ss_pack_real(to, entry->h);
@@ -155,6 +159,7 @@ bool ss_problem_entry_unpack(ss_unpacker *from, ss_problem_entry *entry)
     entry->place = ss_unpack_text(from);
     entry->scene = ss_unpack_text(from);
     entry->fault = ss_unpack_text(from);
+    entry->collection = ss_unpack_text(from);
     int *const counts[] = {&entry->bodies, &entry->joints, &entry->rows, &entry->contacts};
     for (int i = 0; i < 4; i++) *counts[i] = ss_unpack_within(from, 0, INT32_MAX);
     double *const reals[] = {&entry->time,       &entry->h,        &entry->mass_ratio, &entry->density,
@@ -187,5 +192,6 @@ void ss_problem_entry_clear(ss_problem_entry *entry)
     ss_release(entry->place);
     ss_release(entry->scene);
     ss_release(entry->fault);
-    entry->place = entry->scene = entry->fault = NULL;
+    ss_release(entry->collection);
+    entry->place = entry->scene = entry->fault = entry->collection = NULL;
 }

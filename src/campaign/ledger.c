@@ -21,6 +21,13 @@
 #define GAUGE_TYPE(code, name) ", " name " REAL"
 #define GAUGE_TYPES SS_GAUGE_LIST(GAUGE_TYPE)
 
+/* Every run with its names, for people. */
+#define RESULTS_VIEW                                                                                      \
+    "CREATE VIEW results AS SELECT runs.id AS run, scene, file, place, frame, contacts, formulation, "    \
+    "formulation_options, solver, solver_options, cpu, build, outcome, message, runs.iterations, "        \
+    "seconds" SS_GAUGE_COLUMNS ", collection FROM runs JOIN problems ON problems.id = runs.problem JOIN " \
+    "methods ON methods.id = runs.method JOIN machines ON machines.id = runs.machine;"
+
 /* docs/ledger.md says what it all means. STRICT: a column holds what it says, whichever program writes. */
 static const char schema[] =
     "CREATE TABLE machines(id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, cpu TEXT NOT NULL, cores "
@@ -29,9 +36,10 @@ static const char schema[] =
     "file TEXT NOT NULL, format TEXT NOT NULL, frame INTEGER NOT NULL, scene TEXT NOT NULL, time REAL, h "
     "REAL, bodies INTEGER NOT NULL, joints INTEGER NOT NULL, rows INTEGER NOT NULL, contacts INTEGER NOT "
     "NULL, mass_ratio REAL, density REAL, rank_ratio REAL, mu_least REAL, mu_most REAL, fault TEXT, "
-    "UNIQUE(hash, place)) STRICT;CREATE TABLE methods(id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, "
-    "formulation TEXT NOT NULL, formulation_options TEXT NOT NULL, solver TEXT NOT NULL, solver_options "
-    "TEXT NOT NULL, plugin TEXT NOT NULL, stop TEXT NOT NULL, keep TEXT NOT NULL, iterations INTEGER NOT "
+    "collection TEXT, UNIQUE(hash, place)) STRICT;CREATE TABLE methods(id INTEGER PRIMARY KEY, key TEXT "
+    "NOT NULL UNIQUE, formulation TEXT NOT NULL, formulation_options TEXT NOT NULL, solver TEXT NOT NULL, "
+    "solver_options TEXT NOT NULL, plugin TEXT NOT NULL, stop TEXT NOT NULL, keep TEXT NOT NULL, "
+    "iterations INTEGER NOT "
     "NULL, time_limit REAL NOT NULL, seed INTEGER NOT NULL, reference TEXT NOT NULL, plugin_file TEXT NOT "
     "NULL, clock TEXT, limit_by TEXT) STRICT;CREATE TABLE runs(id INTEGER PRIMARY KEY, problem INTEGER NOT "
     "NULL REFERENCES problems, method INTEGER NOT NULL REFERENCES methods, machine INTEGER NOT NULL "
@@ -50,11 +58,7 @@ static const char schema[] =
     "NOT NULL REFERENCES runs, bin INTEGER NOT NULL, count INTEGER NOT NULL, PRIMARY KEY(run, bin)) "
     "STRICT, WITHOUT ROWID;CREATE TABLE campaigns(id INTEGER PRIMARY KEY, machine INTEGER NOT NULL "
     "REFERENCES machines, started TEXT NOT NULL, text TEXT NOT NULL, UNIQUE(machine, started, text)) "
-    "STRICT;CREATE VIEW results AS SELECT runs.id AS run, scene, file, place, frame, contacts, "
-    "formulation, formulation_options, solver, solver_options, cpu, build, outcome, message, "
-    "runs.iterations, seconds" SS_GAUGE_COLUMNS
-    " FROM runs JOIN problems ON problems.id = runs.problem JOIN methods ON methods.id = runs.method JOIN "
-    "machines ON machines.id = runs.machine;";
+    "STRICT;" RESULTS_VIEW;
 #define TABLES_IN_SCHEMA 10
 #define TABLE_NAMES                                                                              \
     "('machines', 'problems', 'methods', 'runs', 'metrics', 'samples', 'history', 'crossings', " \
@@ -255,11 +259,14 @@ static bool look(ss_ledger *ledger, bool *empty, ss_error *err)
  * grown to 40 MB, about once in a thousand runs. */
 static bool prepare_writing(ss_ledger *ledger, bool alone, bool *wants_to_be_alone, ss_error *err)
 {
-    // From schema 1 to 2: only columns that may be NULL, so that rows stay as they are.
-    static const char columns[] =
-        "BEGIN IMMEDIATE; ALTER TABLE methods ADD COLUMN clock TEXT; ALTER TABLE methods ADD COLUMN limit_by "
+    // From schema 1 to 2 and from 2 to 3: only columns that may be NULL, so that rows stay as they are.
+    static const char clocks[] =
+        "ALTER TABLE methods ADD COLUMN clock TEXT; ALTER TABLE methods ADD COLUMN limit_by "
         "TEXT; ALTER TABLE runs ADD COLUMN elapsed REAL; ALTER TABLE runs ADD COLUMN time_limit REAL; ALTER "
-        "TABLE samples ADD COLUMN elapsed REAL; PRAGMA user_version = 2; COMMIT";
+        "TABLE samples ADD COLUMN elapsed REAL; PRAGMA user_version = 2";
+    static const char collections[] =
+        "ALTER TABLE problems ADD COLUMN collection TEXT; DROP VIEW IF EXISTS results; " RESULTS_VIEW
+        "PRAGMA user_version = 3";
     bool empty, is_wal = false;
     bool good = open_database(ledger, SQLITE_OPEN_READWRITE, alone, err) && look(ledger, &empty, err) &&
                 set_journal(ledger, &is_wal, err);
@@ -269,16 +276,18 @@ static bool prepare_writing(ss_ledger *ledger, bool alone, bool *wants_to_be_alo
                  "PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON;PRAGMA wal_autocheckpoint = 10000",
                  err))
         return false;
-    if (!empty && ledger->schema >= 2) return true;
+    if (!empty && ledger->schema >= SS_LEDGER_SCHEMA) return true;
 
     // A new file gets all tables, an old one the columns that it lacks: all or nothing.
     char numbers[100];
     snprintf(numbers, sizeof numbers, "PRAGMA application_id = %d; PRAGMA user_version = %d",
              SS_LEDGER_APPLICATION, SS_LEDGER_SCHEMA);
-    good = empty ? execute(ledger, "BEGIN IMMEDIATE", err) && execute(ledger, schema, err) &&
-                       execute(ledger, numbers, err) && execute(ledger, "COMMIT", err)
-                 : execute(ledger, columns, err);
-    if (good) ledger->schema = empty ? SS_LEDGER_SCHEMA : 2;
+    good = execute(ledger, "BEGIN IMMEDIATE", err) &&
+           (empty ? execute(ledger, schema, err) && execute(ledger, numbers, err)
+                  : (ledger->schema >= 2 || execute(ledger, clocks, err)) &&
+                        execute(ledger, collections, err)) &&
+           execute(ledger, "COMMIT", err);
+    if (good) ledger->schema = SS_LEDGER_SCHEMA;
     if (!good) ss_ledger_rollback(ledger);
     return good;
 }

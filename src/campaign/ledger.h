@@ -45,6 +45,7 @@ typedef struct ss_problem_entry {
     double rank_ratio; /* rank of the contact and joint rows over their number; NaN = too large to tell */
     double mu_least, mu_most; /* NaN without contacts */
     char *fault;              /* why it cannot be solved; NULL = it can */
+    char *collection;         /* name and version of the collection that its file is of; NULL = none */
 } ss_problem_entry;
 
 /* How to solve: everything but the problem. key: digest of all the rest but paths. Texts of options hold what

@@ -49,6 +49,7 @@ static bool put_problem(exporter *e, int index, ss_error *err)
     ss_row_writer_reals(
         &e->rows, (const double[]){p->mass_ratio, p->density, p->rank_ratio, p->mu_least, p->mu_most}, 5);
     ss_row_writer_text(&e->rows, p->fault);
+    ss_row_writer_text(&e->rows, p->collection);
     return end_row(e, err);
 }
 
@@ -161,8 +162,9 @@ static const table tables[] = {
      offsetof(ss_results, problem_count),
      put_problem,
      0,
-     {"problem", "hash", "place", "file", "format", "frame", "scene", "time", "h", "bodies", "joints", "rows",
-      "contacts", "mass_ratio", "density", "rank_ratio", "mu_least", "mu_most", "fault"}},
+     {"problem", "hash",       "place",    "file",    "format", "frame",     "scene",
+      "time",    "h",          "bodies",   "joints",  "rows",   "contacts",  "mass_ratio",
+      "density", "rank_ratio", "mu_least", "mu_most", "fault",  "collection"}},
     {"methods",
      offsetof(ss_results, method_count),
      put_method,

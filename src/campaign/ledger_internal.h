@@ -11,7 +11,7 @@
 
 /* 2: methods.clock, methods.limit_by, runs.elapsed, runs.time_limit, samples.elapsed. Older ledgers are read
  * as they are, with NULL in their place, and get these columns when they are written to. */
-#define SS_LEDGER_SCHEMA 2
+#define SS_LEDGER_SCHEMA 3
 #define SS_LEDGER_APPLICATION 0x736c6970 /* "slip" */
 /* Operations of SQLite's machine for one row or one statement: some seconds. Ours take about ten for every
  * problem or run of the ledger. */
@@ -25,7 +25,7 @@
 #define SS_MACHINE_COLUMNS "key, cpu, cores, system, version, compiler, build"
 #define SS_PROBLEM_COLUMNS                                                                          \
     "hash, place, file, format, frame, scene, time, h, bodies, joints, rows, contacts, mass_ratio," \
-    " density, rank_ratio, mu_least, mu_most, fault"
+    " density, rank_ratio, mu_least, mu_most, fault, collection"
 #define SS_METHOD_COLUMNS                                                                             \
     "key, formulation, formulation_options, solver, solver_options, plugin, stop, keep, iterations, " \
     "time_limit, seed, reference, plugin_file, clock, limit_by"
@@ -53,7 +53,7 @@
                        "steady, seconds FROM runs WHERE problem = ? AND method = ? AND machine = ?")      \
     X(SS_SQL_ADD_MACHINE, "INSERT INTO machines(" SS_MACHINE_COLUMNS ") VALUES(?, ?, ?, ?, ?, ?, ?)")     \
     X(SS_SQL_ADD_PROBLEM, "INSERT INTO problems(" SS_PROBLEM_COLUMNS                                      \
-                          ") VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")               \
+                          ") VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")            \
     X(SS_SQL_ADD_METHOD,                                                                                  \
       "INSERT INTO methods(" SS_METHOD_COLUMNS ") VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")   \
     X(SS_SQL_ADD_CAMPAIGN,                                                                                \

@@ -111,6 +111,7 @@ static bool read_problem(ss_ledger *ledger, row *r, ss_results *results, ss_erro
     p->mu_least = ss_column_real(r->statement, 16);
     p->mu_most = ss_column_real(r->statement, 17);
     p->fault = maybe_text(r, 18);
+    p->collection = maybe_text(r, 19);
     return check(ledger, r, "invalid row in table problems", err);
 }
 
@@ -365,7 +366,7 @@ void ss_results_free(ss_results *results)
     for (int i = 0; i < results->machine_count; i++) ss_machine_clear(&results->machines[i]);
     for (int i = 0; i < results->problem_count; i++) {
         const ss_problem_entry *p = &results->problems[i];
-        char *texts[] = {p->place, p->file, p->format, p->scene, p->fault};
+        char *texts[] = {p->place, p->file, p->format, p->scene, p->fault, p->collection};
         for (size_t k = 0; k < sizeof texts / sizeof *texts; k++) ss_release(texts[k]);
     }
     for (int i = 0; i < results->method_count; i++) {

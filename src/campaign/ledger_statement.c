@@ -60,8 +60,11 @@ sqlite3_stmt *ss_ledger_statement(ss_ledger *ledger, ss_sql sql, ss_error *err)
         return *statement;
     }
 
-    // A ledger of schema 1 does not have all columns: NULL stands for them.
+    // Ledgers of schema 1 and 2 do not have all columns: NULL stands for them.
     const char *text = texts[sql];
+    if (ledger->schema < 3 && sql == SS_SQL_PROBLEMS)
+        text = "SELECT id, hash, place, file, format, frame, scene, time, h, bodies, joints, rows, contacts, "
+               "mass_ratio, density, rank_ratio, mu_least, mu_most, fault, NULL FROM problems";
     if (ledger->schema < 2 && sql == SS_SQL_METHODS)
         text = "SELECT id, key, formulation, formulation_options, solver, solver_options, plugin, stop, "
                "keep, iterations, time_limit, seed, reference, plugin_file, NULL, NULL FROM methods";

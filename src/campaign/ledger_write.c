@@ -77,6 +77,7 @@ bool ss_ledger_problem(ss_ledger *ledger, ss_problem_entry *p, ss_error *err)
     for (int i = 0; i < 4; i++) sqlite3_bind_int(s, 9 + i, counts[i]);
     for (int i = 0; i < 5; i++) ss_bind_real(s, 13 + i, reals[i]);
     ss_bind_maybe(s, 18, p->fault);
+    ss_bind_maybe(s, 19, p->collection);
     return finish_adding(ledger, s, &p->id, err);
 }
 

@@ -4,6 +4,7 @@
 #include "collection/crew.h"
 #include "collection/hardness.h"
 #include "collection/make.h"
+#include "report/replay.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -22,6 +23,8 @@ typedef struct builder {
     ss_collection_index index;
     const ss_sequence **missing; /* what has to be made, in the order of the recipes */
     int missing_count;
+    const char **shown; /* files that need a replay */
+    int shown_count;
     int done, total; /* problems */
     int log;         /* descriptor of the unfinished index; -1 */
     char path[2 * SS_FILE_PATH];
@@ -191,6 +194,66 @@ static bool make_missing(builder *b, ss_error *err)
     return good;
 }
 
+/* ---- replays ---------------------------------------------------------------------------------------- */
+
+#define REPLAY_MEGABYTES 8.0 /* of one page: enough for hundreds of frames, and quick to open */
+
+static void replay_of(const builder *b, const char *file, char *data, char *page, size_t size)
+{
+    const char *dot = strrchr(file, '.');
+    snprintf(data, size, "%s/%s", b->options->folder, file);
+    snprintf(page, size, "%s/%.*s.html", b->options->folder, dot ? (int)(dot - file) : 0, file);
+}
+
+static bool replay_work(void *context, int task, const volatile int *cancel, ss_text *result, ss_error *err)
+{
+    (void)result;
+    const builder *b = context;
+    char data[2 * SS_FILE_PATH], page[2 * SS_FILE_PATH];
+    replay_of(b, b->shown[task], data, page, sizeof data);
+    ss_findings findings = {.limit = 1};
+    ss_replay_options options = {.megabytes = REPLAY_MEGABYTES, .cancel = cancel};
+    ss_bpmd *file = ss_bpmd_open(data, NULL, NULL, err);
+    ss_replay *replay = file ? ss_replay_open(file, data, &options, &findings, err) : NULL;
+    bool good = replay && ss_replay_write(replay, page, err);
+    ss_replay_close(replay);
+    ss_bpmd_close(file);
+    ss_findings_free(&findings);
+    return good;
+}
+
+static bool replay_done(void *context, int task, const char *result, size_t size, const ss_error *fault,
+                        ss_error *err)
+{
+    (void)result, (void)size;
+    builder *b = context;
+    if (b->hooks->progress) b->hooks->progress(b->hooks->context, "replay", task + 1, b->shown_count);
+    return !fault || (b->hooks->stop && *b->hooks->stop) || ss_fail(err, fault->code, "%s", fault->message);
+}
+
+/* A page per file of frames that has none yet, or an older one. */
+static bool make_replays(builder *b, ss_error *err)
+{
+    char data[2 * SS_FILE_PATH], page[2 * SS_FILE_PATH];
+    struct stat file, old;
+    b->shown = ss_allocate((size_t)b->index.count + 1, sizeof *b->shown);
+    if (!b->shown) return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for replays");
+    for (int i = 0; i < b->index.count; i++) {
+        const ss_collection_row *row = &b->index.rows[i];
+        if (row->frame < 0 || (i > 0 && strcmp(row->file, row[-1].file) == 0)) continue;
+        replay_of(b, row->file, data, page, sizeof data);
+        if (stat(data, &file) == 0 && (stat(page, &old) != 0 || old.st_mtime < file.st_mtime))
+            b->shown[b->shown_count++] = row->file;
+    }
+    ss_crew crew = {.tasks = b->shown_count,
+                    .jobs = b->options->jobs,
+                    .stop = b->hooks->stop,
+                    .context = b,
+                    .work = replay_work,
+                    .done = replay_done};
+    return ss_crew_run(&crew, err);
+}
+
 /* ---- all of it -------------------------------------------------------------------------------------- */
 
 static void sum_up(builder *b)
@@ -217,8 +280,9 @@ bool ss_collection_build(const ss_recipes *recipes, const ss_build_options *opti
     *summary = (ss_build_summary){0};
     bool good = ss_index_create(&b.index, err) && make_folder(options->folder, err) && plan(&b, err) &&
                 make_missing(&b, err);
-    summary->interrupted = hooks->stop && *hooks->stop;
     if (good) ss_index_sort(&b.index);
+    if (good && options->replays && !(hooks->stop && *hooks->stop)) good = make_replays(&b, err);
+    summary->interrupted = hooks->stop && *hooks->stop;
     if (good) sum_up(&b);
     if (good && !summary->interrupted) {
         ss_edition edition = {.folder = options->folder,
@@ -229,7 +293,6 @@ bool ss_collection_build(const ss_recipes *recipes, const ss_build_options *opti
                               .families = recipes->families,
                               .family_count = recipes->family_count,
                               .part = options->small ? "subset small" : NULL,
-                              .page = options->page,
                               .replays = options->replays};
         good = (!options->ledger || ss_hardness_read(options->ledger, &b.index, err)) &&
                ss_edition_write(&edition, &b.index, err);
@@ -237,5 +300,6 @@ bool ss_collection_build(const ss_recipes *recipes, const ss_build_options *opti
     }
     ss_index_free(&b.index);
     ss_release(b.missing);
+    ss_release(b.shown);
     return good;
 }

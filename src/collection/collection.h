@@ -25,7 +25,7 @@ typedef struct ss_build_options {
     const char *folder;
     bool small;         /* the subset `small` only */
     const char *ledger; /* for the hardness; NULL: none */
-    bool replays, page; /* a replay per sequence; index.html */
+    bool replays;       /* a page per sequence that replays it */
     int jobs;
 } ss_build_options;
 
@@ -59,7 +59,7 @@ typedef struct ss_edition {
     const ss_family *families;
     int family_count;
     const char *part; /* "subset small"; NULL: all of it */
-    bool page, replays;
+    bool replays;     /* pages beside the files */
 } ss_edition;
 bool ss_edition_write(const ss_edition *edition, ss_collection_index *index, ss_error *err);
 

@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "base/sha256.h"
 #include "collection/make.h"
+#include "collection/page.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -109,10 +110,9 @@ static bool write_readme(const ss_edition *edition, const ss_collection_index *i
                           "- `FAMILY/SEQUENCE.png`: its first frame\n"
                           "- `index.csv`, `index.json`: a row per problem\n"
                           "- `SHA256SUMS`: for `sha256sum -c SHA256SUMS`\n"
-                          "- `CITATION.cff`: how to cite it\n");
-    if (edition->page)
-        ss_text_append(&text, "- `index.html`: the index to browse, in any browser, offline\n");
-    ss_text_append(&text, "\n`stickslip collection verify FOLDER` checks files, frames and proofs.\n\n"
+                          "- `CITATION.cff`: how to cite it\n"
+                          "- `index.html`: the index to browse, in any browser, offline\n"
+                          "\n`stickslip collection verify FOLDER` checks files, frames and proofs.\n\n"
                           "## Columns of the index\n\n| column | unit | meaning |\n| --- | --- | --- |\n");
     for (const ss_column *column = ss_columns; column->name; column++)
         ss_text_appendf(&text, "| `%s` | %s | %s |\n", column->name, column->unit, column->meaning);
@@ -161,13 +161,12 @@ static bool add_sum(const ss_edition *edition, const char *name, bool optional, 
 
 static bool write_sums(const ss_edition *edition, const ss_collection_index *index, ss_error *err)
 {
-    static const char *const texts[] = {"CITATION.cff", "README.md", "collection.recipe", "index.csv",
-                                        "index.json"};
+    static const char *const texts[] = {"CITATION.cff", "README.md",  "collection.recipe",
+                                        "index.csv",    "index.html", "index.json"};
     ss_text sums = {0};
     bool good = true;
     for (size_t i = 0; good && i < sizeof texts / sizeof *texts; i++)
         good = add_sum(edition, texts[i], false, &sums, err);
-    if (good && edition->page) good = add_sum(edition, "index.html", false, &sums, err);
     const char *last = "";
     for (int i = 0; good && i < index->count; i++) {
         const char *file = index->rows[i].file, *dot = strrchr(file, '.');
@@ -189,5 +188,6 @@ static bool write_sums(const ss_edition *edition, const ss_collection_index *ind
 bool ss_edition_write(const ss_edition *edition, ss_collection_index *index, ss_error *err)
 {
     return write_index(edition, index, err) && write_readme(edition, index, err) &&
-           write_citation(edition, index, err) && write_name(edition, err) && write_sums(edition, index, err);
+           write_citation(edition, index, err) && write_name(edition, err) &&
+           ss_collection_page(edition, index, err) && write_sums(edition, index, err);
 }

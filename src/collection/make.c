@@ -13,9 +13,11 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Proofs of large frames: above these numbers of contacts there is no second family, then no second method.
- * Counts and not seconds, so that every machine makes the same collection. */
+/* Proofs of large frames: above these numbers of contacts there is no second family, then no second method,
+ * and methods stop a little above rounding, which sweeps reach only by and by; a proof needs 1e-8. Counts and
+ * not seconds, so that every machine makes the same collection. */
 enum { MOST_COMPARED = 2000, MOST_TRIED = 10000 };
+#define LARGE_STOP "relative_energy<1e-11"
 enum { EXACT_UNKNOWNS = 30 }; /* as certify has it */
 enum { PICTURE_WIDTH = 240, PICTURE_HEIGHT = 160 };
 #define LARGEST_DIAGNOSED 2000 /* contacts */
@@ -43,8 +45,10 @@ static ss_prover *prover_for(maker *m, int contacts, ss_error *err)
 {
     int kind = contacts > MOST_TRIED ? 2 : contacts > MOST_COMPARED ? 1 : 0;
     if (m->prover[kind]) return m->prover[kind];
-    ss_prover_options options = {
-        .exact_unknowns = EXACT_UNKNOWNS, .alone = kind > 0, .methods = kind == 2 ? 1 : 0};
+    ss_prover_options options = {.exact_unknowns = EXACT_UNKNOWNS,
+                                 .alone = kind > 0,
+                                 .methods = kind == 2 ? 1 : 0,
+                                 .stop = kind > 0 ? LARGE_STOP : NULL};
     m->prover[kind] = ss_prover_create(&options, err);
     if (m->prover[kind]) ss_prover_watch(m->prover[kind], m->making->cancel);
     return m->prover[kind];

@@ -1,6 +1,7 @@
 #include "report/page.h"
 
 #include "base/file.h"
+#include "report/base64.h"
 
 #include <zlib.h>
 
@@ -13,24 +14,8 @@ void ss_page_block(ss_text *data, const char *type, const char *id, const char *
 
 void ss_page_binary_block(ss_text *data, const char *id, const unsigned char *bytes, size_t size)
 {
-    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    size_t filled = 0;
     ss_text base64 = {0};
-    char line[4096];
-    for (size_t i = 0; i < size; i += 3) {
-        size_t left = size - i;
-        uint32_t three = (uint32_t)bytes[i] << 16 | (left > 1 ? (uint32_t)bytes[i + 1] << 8 : 0) |
-                         (left > 2 ? (uint32_t)bytes[i + 2] : 0);
-        line[filled++] = digits[three >> 18];
-        line[filled++] = digits[three >> 12 & 63];
-        line[filled++] = left > 1 ? digits[three >> 6 & 63] : '=';
-        line[filled++] = left > 2 ? digits[three & 63] : '=';
-        if (filled == sizeof line) {
-            ss_text_append_bytes(&base64, line, filled);
-            filled = 0;
-        }
-    }
-    ss_text_append_bytes(&base64, line, filled);
+    ss_base64(&base64, bytes, size);
     ss_page_block(data, "application/octet-stream", id, ss_text_get(&base64), base64.length);
     data->out_of_memory |= base64.out_of_memory;
     ss_text_free(&base64);

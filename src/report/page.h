@@ -11,7 +11,7 @@ typedef struct ss_page {
     const unsigned char *after;
     size_t after_size;
 } ss_page;
-extern const ss_page ss_page_report, ss_page_view, ss_page_paper;
+extern const ss_page ss_page_report, ss_page_view, ss_page_paper, ss_page_collection;
 
 /* A block of data for a page, as an element <script type="..." id="..."> that no browser runs. `contents`
  * must not hold "</": JSON that was written with inside_html does not, nor does base64. */

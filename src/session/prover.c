@@ -27,7 +27,7 @@ static ss_session *open_session(const ss_prover_options *options, const char *so
     ss_request request = {.formulation = options->formulation,
                           .with = options->with,
                           .solver = solver,
-                          .stop = stop,
+                          .stop = options->stop ? options->stop : stop,
                           .iterations = MOST_ITERATIONS,
                           .skip_exact = true};
     return ss_session_create(&request, err);

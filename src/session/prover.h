@@ -18,6 +18,7 @@ typedef struct ss_prover_options {
     int exact_unknowns;      /* of ss_certify_options; 0: level exact is not tried */
     bool alone;              /* no second family, so that level agreed is never given */
     int methods;             /* that are tried, one after the other; 0: all */
+    const char *stop;        /* their stop rule; NULL: as far as double precision goes */
 } ss_prover_options;
 
 /* The best that was found for one frame or problem. Owned by the prover, valid until the next one. */

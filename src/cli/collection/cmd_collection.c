@@ -13,7 +13,7 @@ typedef struct collection_options {
     ss_common_options common;
     const char *output, *recipes, *where, *import, *ledger, *from;
     int subset, jobs;
-    bool csv, json;
+    bool csv, json, replays;
 } collection_options;
 enum { SUBSET_FULL, SUBSET_SMALL };
 
@@ -70,6 +70,7 @@ static int build(collecting *c, ss_error *err)
     ss_build_options wish = {.folder = options->output,
                              .small = options->subset == SUBSET_SMALL,
                              .ledger = options->ledger,
+                             .replays = options->replays,
                              .jobs = options->jobs};
     ss_collection_hooks hooks = listen(c);
     bool good = ss_collection_build(&recipes, &wish, &hooks, &summary, err);
@@ -294,7 +295,7 @@ static int run_collection(const ss_command *command)
         const char *name;
         int (*run)(collecting *c, ss_error *err);
         const char *flags[8]; /* that it understands, beside --recipes and the common ones */
-    } actions[] = {{"build", build, {"output", "subset", "import", "ledger", "jobs", "json"}},
+    } actions[] = {{"build", build, {"output", "subset", "import", "ledger", "jobs", "json", "replays"}},
                    {"list", list, {"where", "csv", "json", "import"}},
                    {"get", get, {"output", "from"}},
                    {"verify", verify, {"jobs", "json"}},
@@ -352,6 +353,8 @@ static const ss_option table[] = {
      .help = "build: also the BPMD and FCLIB files (.h5, .hdf5) of a folder, as family 'imported'."},
     {SS_FLAG(TEXT, collection_options, ledger), .value_name = "RESULTS.db",
      .help = "build: the ledger of a campaign on these problems, for the column 'hardness'."},
+    {SS_FLAG(BOOL, collection_options, replays),
+     .help = "build: also a replay of every sequence (view), which index.html links to; a megabyte each."},
     {SS_FLAG(INT, collection_options, jobs), .default_value = "0", .min = 0, .max = 1024, .value_name = "N",
      .help = "Number of worker processes; 0 = one per core.", .letter = 'j'},
     {SS_FLAG(BOOL, collection_options, csv), .help = "list: print CSV with all columns."},
