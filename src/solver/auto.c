@@ -68,7 +68,7 @@ typedef struct watch {
 /* Is it worth to go on? */
 static bool pays(watch *w, int iteration)
 {
-    static const double close = 100.0, leave_to_the_close = 3.0, little = 0.4;
+    static const double close = 100.0, leave_to_the_close = 3.0, little = 0.4, loss = 0.1;
     int last = w->looks - 1, from = 0;
     if (w->choice->watch == SS_WATCH_STEPS)
         return last < 2 || w->log_excess[last] < w->log_excess[last - 2] - log(w->choice->fall);
@@ -78,6 +78,9 @@ static bool pays(watch *w, int iteration)
         while (from < last - 1 && 2 * w->iteration[from] < w->iteration[last]) from++;
         double slope =
             (w->log_excess[last] - w->log_excess[from]) / (w->iteration[last] - w->iteration[from]);
+        // On a plateau, which accelerated sweeps have, the slope since the first look has to do.
+        if (!(slope < 0.0))
+            slope = (w->log_excess[last] - w->log_excess[0]) / (w->iteration[last] - w->iteration[0]);
         w->rate = exp(slope);
         w->left = slope < 0.0 ? w->log_excess[last] / -slope : INFINITY;
     }
@@ -88,6 +91,9 @@ static bool pays(watch *w, int iteration)
     if (last == 0 || !next || iteration < w->choice->least) return true;
     double per = w->choice->per_iteration / next->cost, rest = per * w->left, spent = per * iteration;
     if (rest < little) return true;
+    // In packings errors stay where they are for long and then fall: a tenth of the next method's cost is no
+    // loss.
+    if (spent < loss && w->a->features.kind == SS_AUTO_LOOSE) return true;
     bool is_close = w->log_excess[last] < log(close);
     return rest * spent <= w->choice->patience * (is_close ? leave_to_the_close : 1.0);
 }

@@ -235,9 +235,12 @@ static void plan_boxes(const ss_problem *problem, const ss_auto_features *f, ss_
  * joints; in piles and in crowds of redundant contacts the interior point method needs fewer steps. */
 static void plan_cones(const ss_problem *problem, const ss_auto_features *f, ss_auto_plan *plan)
 {
-    enum { FEW_WITHOUT_BODIES = 300 };
+    enum { FEW_WITHOUT_BODIES = 300, ROWS_PER_CONTACT = 5 };
     bool pile = f->kind == SS_AUTO_LOOSE && is_pile(f),
          few_with_joints = f->kind == SS_AUTO_FEW && f->laws & SS_LAW_FREE;
+    // Machines: equations of joints and a few contacts, which splitting solves by one factorisation.
+    bool machine = f->laws & SS_LAW_FREE && f->bodies && ROWS_PER_CONTACT * f->contacts <= f->unknowns;
+    if (machine) add(problem, plan, splitting(f));
     if (f->kind == SS_AUTO_FEW) add(problem, plan, newton(&ss_solver_minmap_newton, SS_WATCH_STEPS, f));
     if (f->kind == SS_AUTO_STRUCTURE && !f->bodies && f->unknowns <= FEW_WITHOUT_BODIES) {
         // Many structures at rest need one or two turns of normals and friction; more are not worth it.
