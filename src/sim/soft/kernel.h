@@ -4,59 +4,13 @@
  *     KERNEL        attribute of every function
  *     KERNEL_ROOT   square roots of a register
  *
- * A register holds one number of each of eight manifolds. Where a machine has registers of four floats, the
- * compiler makes two of each: every lane sees the same operations, and so the same bits. */
+ * A register holds one number of each of eight manifolds. */
+#define KERNEL_SINGLE
+#define KERNEL_WIDTH 8
+#include "linalg/lanes.h"
 #include "sim/soft/soft.h"
 
-#include <string.h>
-
-/* All functions that hand registers to each other are inlined: there is no ABI to keep. */
-#pragma GCC diagnostic ignored "-Wpsabi"
-
-#define INLINE KERNEL static inline __attribute__((always_inline))
-#ifdef __clang__
-#define UNROLL _Pragma("unroll")
-#else
-#define UNROLL _Pragma("GCC unroll 12")
-#endif
-
-typedef float vec __attribute__((vector_size(32)));
-typedef int32_t mask __attribute__((vector_size(32)));
 typedef float quad __attribute__((vector_size(16)));
-
-/* Numbers that fade away soon become so small that the machine takes long over them: they are zero
- * instead. */
-#ifdef __x86_64__
-#define KERNEL_FLUSH                    \
-    const unsigned mode = _mm_getcsr(); \
-    _mm_setcsr(mode | 0x8040)
-#define KERNEL_UNFLUSH _mm_setcsr(mode)
-#else
-#define KERNEL_FLUSH (void)0
-#define KERNEL_UNFLUSH (void)0
-#endif
-
-INLINE vec load(const float *from)
-{
-    vec v;
-    memcpy(&v, from, sizeof v);
-    return v;
-}
-
-INLINE void store(float *to, vec v)
-{
-    memcpy(to, &v, sizeof v);
-}
-
-INLINE vec choose(mask which, vec yes, vec no)
-{
-    return (vec)((which & (mask)yes) | (~which & (mask)no));
-}
-
-INLINE vec where(mask which, vec yes)
-{
-    return (vec)(which & (mask)yes);
-}
 
 INLINE vec larger(vec a, vec b)
 {
@@ -71,11 +25,6 @@ INLINE vec smaller(vec a, vec b)
 INLINE vec all(float value)
 {
     return (vec){value, value, value, value, value, value, value, value};
-}
-
-INLINE vec dot(const vec a[3], const vec b[3])
-{
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
 }
 
 INLINE void cross(const vec a[3], const vec b[3], vec to[3])
@@ -96,19 +45,6 @@ INLINE void store_three(float to[3][SS_SOFT_LANES], const vec from[3])
 }
 
 /* ---- from and to the bodies ------------------------------------------------------------------------- */
-
-/* Rows to columns and back, of four numbers each, in both halves of the registers. */
-INLINE void turn_quads(const vec in[4], vec out[4])
-{
-#define WITHIN(a, b, i, j, k, l) __builtin_shufflevector(a, b, i, j, k, l, (i) + 4, (j) + 4, (k) + 4, (l) + 4)
-    vec a = WITHIN(in[0], in[1], 0, 1, 8, 9), b = WITHIN(in[2], in[3], 0, 1, 8, 9);
-    vec c = WITHIN(in[0], in[1], 2, 3, 10, 11), d = WITHIN(in[2], in[3], 2, 3, 10, 11);
-    out[0] = WITHIN(a, b, 0, 2, 8, 10);
-    out[1] = WITHIN(a, b, 1, 3, 9, 11);
-    out[2] = WITHIN(c, d, 0, 2, 8, 10);
-    out[3] = WITHIN(c, d, 1, 3, 9, 11);
-#undef WITHIN
-}
 
 /* Four neighbouring numbers of every lane, from its own place. */
 INLINE void gather(const float *const from[SS_SOFT_LANES], vec to[4])
@@ -222,14 +158,14 @@ INLINE void fill_batch(ss_soft_batch *batch, ss_soft_point *points, int count, c
     store_three(batch->tangent[1], tangent[1]);
 
     /* The middle of the points; those that are not used have neither mass nor arms. */
-    vec middle[2][3] = {{zero, zero, zero}, {zero, zero, zero}}, number = zero;
+    vec middle[2][3] = {{zero, zero, zero}, {zero, zero, zero}}, used = zero;
     for (int k = 0; k < count; k++) {
         vec is = load(points[k].mass);
-        number += is;
+        used += is;
         UNROLL for (int side = 0; side < 2; side++) UNROLL for (int i = 0; i < 3; i++) middle[side][i] +=
             is * load(points[k].turn[side][i]);
     }
-    vec share = reciprocal(number);
+    vec share = reciprocal(used);
     UNROLL for (int side = 0; side < 2; side++) UNROLL for (int i = 0; i < 3; i++) middle[side][i] *= share;
 
     /* Normal rows. */

@@ -7,7 +7,7 @@
  *     #define KERNEL_ANY(mask)                       is any lane set?
  *     #define KERNEL_SINGLE                          if wanted: floats in batches of eight
  *
- * Registers, and how they come from and go to the bodies, are in lanes.h.
+ * Registers are in linalg/lanes.h, and how they come from and go to the bodies in lanes.h.
  *
  * Lanes do not meet, and every machine does the same operations in the same order: the results have
  * the same bits.

@@ -1,100 +1,38 @@
-/* solver/sweep/lanes.h - part of kernel.h: a number of every lane in a register, from and
- * to the bodies. */
+/* solver/sweep/lanes.h - part of kernel.h: how registers come from and go to the bodies. */
+#include "linalg/lanes.h"
 #include "solver/sweep/batches.h"
 
 #include <math.h>
-#include <string.h>
 
-/* All functions that hand registers to each other are inlined: there is no ABI to keep. */
-#pragma GCC diagnostic ignored "-Wpsabi"
-
-#define INLINE KERNEL static inline __attribute__((always_inline))
-#ifdef __clang__
-#define UNROLL _Pragma("unroll")
-#else
-#define UNROLL _Pragma("GCC unroll 12")
-#endif
-
-/* Numbers of a register, and what batches are made of. */
+/* What batches are made of. */
 #ifdef KERNEL_SINGLE
-typedef float number;
-typedef int32_t whole;
 typedef ss_single_batch kernel_batch;
 typedef ss_single_batches kernel_batches;
 typedef ss_single_twist kernel_twist;
 enum { LANES = SS_SINGLE_LANES };
 #define KERNEL_LEAST SS_SINGLE_LEAST
-/* Numbers that fade away, such as directions of bodies at rest, soon become so small that the machine takes
- * long over them: they are zero instead. Other machines keep them, which changes what lies below 1e-38. */
-#ifdef __x86_64__
-#define KERNEL_FLUSH                    \
-    const unsigned mode = _mm_getcsr(); \
-    _mm_setcsr(mode | 0x8040)
-#define KERNEL_UNFLUSH _mm_setcsr(mode)
 #else
-#define KERNEL_FLUSH (void)0
-#define KERNEL_UNFLUSH (void)0
-#endif
-#else
-typedef double number;
-typedef int64_t whole;
 typedef ss_batch kernel_batch;
 typedef ss_batches kernel_batches;
 typedef ss_scaled_twist kernel_twist;
 enum { LANES = SS_LANES };
 #define KERNEL_LEAST 0.0
-#define KERNEL_FLUSH (void)0
-#define KERNEL_UNFLUSH (void)0
 #endif
-typedef number vec __attribute__((vector_size(sizeof(number) * KERNEL_WIDTH)));
-typedef whole mask __attribute__((vector_size(sizeof(number) * KERNEL_WIDTH)));
-
 enum { HALVES = LANES / KERNEL_WIDTH }; // registers for a field of a batch, which are visited together
-
-INLINE vec load(const number *from)
-{
-    vec v;
-    memcpy(&v, from, sizeof v);
-    return v;
-}
-
-INLINE void store(number *to, vec v)
-{
-    memcpy(to, &v, sizeof v);
-}
 
 /* The lanes of a field of a batch that are at hand. */
 #define GET(field) load((field) + at)
 #define PUT(field, value) store((field) + at, value)
 
-INLINE vec choose(mask which, vec yes, vec no)
-{
-    return (vec)((which & (mask)yes) | (~which & (mask)no));
-}
-
-INLINE vec where(mask which, vec yes)
-{
-    return (vec)(which & (mask)yes);
-}
-
-INLINE vec dot(const vec a[3], const vec b[3])
-{
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
-}
-
 /* ---- from and to the bodies --------------------------------------------------------------------------- */
 
 #ifdef KERNEL_SINGLE
 
-/* Floats, four of every lane and then two. A register holds quads: four neighbouring numbers of one lane, and
- * with eight lanes those of the lane four further on in its upper half. What is written is read again soon:
- * both go by the same pieces, or the machine has to wait. */
+/* Floats, quads of every lane and then two more. What is written is read again soon: both go by the same
+ * pieces, or the machine has to wait. */
 typedef float duo __attribute__((vector_size(8)));
 
 #if KERNEL_WIDTH == 8
-#define WITHIN(a, b, i, j, k, l) __builtin_shufflevector(a, b, i, j, k, l, (i) + 4, (j) + 4, (k) + 4, (l) + 4)
-enum { UPPER = 8 }; // first number of the second register in WITHIN
-
 INLINE vec load_quads(float *const row[], int lane, int k)
 {
     return (vec)_mm256_insertf128_ps(_mm256_castps128_ps256(_mm_loadu_ps(row[lane] + k)),
@@ -127,9 +65,6 @@ INLINE void store_duos(float *const row[], int lane, int k, vec v)
     _mm_storeh_pi((__m64 *)(row[lane + 5] + k), high);
 }
 #else
-#define WITHIN(a, b, i, j, k, l) __builtin_shufflevector(a, b, i, j, k, l)
-enum { UPPER = 4 };
-
 INLINE vec load_quads(float *const row[], int lane, int k)
 {
     return load(row[lane] + k);
@@ -154,18 +89,6 @@ INLINE void store_duos(float *const row[], int lane, int k, vec v)
     memcpy(row[lane + 1] + k, (const char *)&v + sizeof(duo), sizeof(duo));
 }
 #endif
-
-/* Rows to columns and back, in every half by itself. */
-INLINE void turn_quads(const vec in[4], vec out[4])
-{
-    vec a = WITHIN(in[0], in[1], 0, 1, UPPER, UPPER + 1), b = WITHIN(in[2], in[3], 0, 1, UPPER, UPPER + 1);
-    vec c = WITHIN(in[0], in[1], 2, 3, UPPER + 2, UPPER + 3),
-        d = WITHIN(in[2], in[3], 2, 3, UPPER + 2, UPPER + 3);
-    out[0] = WITHIN(a, b, 0, 2, UPPER, UPPER + 2);
-    out[1] = WITHIN(a, b, 1, 3, UPPER + 1, UPPER + 3);
-    out[2] = WITHIN(c, d, 0, 2, UPPER, UPPER + 2);
-    out[3] = WITHIN(c, d, 1, 3, UPPER + 1, UPPER + 3);
-}
 
 INLINE void rows_of(const kernel_batch *batch, int side, int at, kernel_twist *y, float *row[])
 {
