@@ -31,6 +31,20 @@ def test_a_sliding_box_stops_where_coulomb_says():
     assert sim.report.status == "converged" and sim.time == pytest.approx(0.3) and sim.steps == 300
 
 
+def test_a_material_with_a_grain_lays_the_tangents():
+    world = ss.World()
+    wood = world.material("wood", mu=0.2, mu_across=0.8, grain=(0, 3, 0))
+    world.fixed(ss.plane(material=wood))
+    world.body(ss.box(1, 1, 1, density=2.0), position=(0, 0, 0.5))
+    world.pair(0, wood, 0.1, mu_across=0.4)
+    sim = ss.Sim(world)
+    sim.step()
+    contacts = sim.frame.contacts
+    assert np.allclose(np.abs(contacts.tangent), (0, 1, 0)) and np.allclose(contacts.mu, (0.1, 0.4))
+    with pytest.raises(ss.Error, match="neither material has a grain"):
+        world.pair(0, 0, 0.1, mu_across=0.4)
+
+
 @pytest.mark.parametrize("name", ["brick-wall", "conveyor", "four-bar", "painleve"])
 def test_a_scene_gives_the_bits_of_the_command_line(name, tmp_path):
     subprocess.run([BUILD / "stickslip", "run", name, "--steps", "12", "--record", tmp_path / "cli.h5", "-q"], check=True,

@@ -108,6 +108,22 @@ def test_a_block_slides_as_far_as_coulomb_says(mu, speed):
         assert abs(ended["figures"]["slid"]) < 1e-6
 
 
+@pytest.mark.parametrize("along, across, grain", [(0.1, 0.2, 30), (0.2, 0.05, -50), (0.2, 0.1, 0)])
+def test_a_block_on_a_grain_slides_in_the_direction_of_the_associated_law(along, across, grain):
+    """From rest it keeps the direction e in which pull minus friction, g cos(slope) mu_k^2 e_k / |mu_k e_k|, points along e."""
+    n, h, slope, turn = 100, 0.01, math.radians(15), math.radians(grain)
+    figures = simulate("sliding-block", "--steps", n, "--accurate", mu=along, mu_across=across, grain=grain)["figures"]
+    slid, sideways = figures["slid"], figures["sideways"]
+    at = (math.cos(turn) * slid + math.sin(turn) * sideways, math.cos(turn) * sideways - math.sin(turn) * slid)
+    pull = (G * math.sin(slope) * math.cos(turn), -G * math.sin(slope) * math.sin(turn))
+    size = math.hypot(along * at[0], across * at[1])
+    for k, mu in enumerate((along, across)):
+        law = pull[k] - G * math.cos(slope) * mu**2 * at[k] / size
+        assert at[k] / (h * h * n * (n + 1) / 2) == pytest.approx(law, abs=1e-4 * G)  # the stop rule
+    assert abs(figures["error"]) < 1e-4 and abs(figures["sideways_error"]) < 1e-4
+    assert sideways * grain * (across - along) > 0 or grain == 0 and abs(sideways) < 1e-6  # towards the smooth direction
+
+
 @pytest.mark.parametrize("mu", [0.2, 0.5])
 def test_a_tilted_block_slips_at_the_angle_of_friction(mu):
     """It is noticed 2e-4 m later: x = g w t^3 / (6 cos), as the pull grows with the angle."""

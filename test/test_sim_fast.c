@@ -509,6 +509,16 @@ TEST(what_does_not_go_with_real_time_steps_is_refused)
     ENSURE(!went_on);
     ENSURE_CONTAINS(err.message, "rolling friction");
     end(sim);
+
+    world = empty_world(0, 0, -g);
+    ss_material wood = {.name = "wood", .mu = 0.5, .mu_across = 0.2, .grain = {1.0, 0.0, 0.0}};
+    add_floor(world);
+    add_ball(world, 0, 0, 0.1, 0.1);
+    ss_world_shape(world, 0)->material = ss_world_add_material(world, &wood, NULL);
+    sim = start_fast(world, 1);
+    ENSURE(!ss_sim_step(sim, &err));
+    ENSURE_CONTAINS(err.message, "friction with a grain");
+    end(sim);
 }
 
 TEST_MAIN

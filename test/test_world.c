@@ -145,16 +145,27 @@ TEST(a_shape_of_no_body_is_refused)
 TEST(two_materials_meet_at_the_geometric_mean_and_the_larger_bounce)
 {
     ss_world *world = ss_world_create(NULL);
-    int ice =
-        ss_world_add_material(world, &(ss_material){"ice", 0.04, 0.1, 1e-3, 0.0, SS_SPIN_ELLIPSOID}, NULL);
+    int ice = ss_world_add_material(world,
+                                    &(ss_material){.name = "ice",
+                                                   .mu = 0.04,
+                                                   .restitution = 0.1,
+                                                   .mu_rolling = 1e-3,
+                                                   .spin_coupling = SS_SPIN_ELLIPSOID},
+                                    NULL);
     int rubber = ss_world_add_material(
-        world, &(ss_material){"rubber", 1.0, 0.8, 4e-3, 0.0, SS_SPIN_INDEPENDENT}, NULL);
+        world, &(ss_material){.name = "rubber", .mu = 1.0, .restitution = 0.8, .mu_rolling = 4e-3}, NULL);
     ss_material_pair pair = ss_world_pair(world, rubber, ice);
     ENSURE_NEAR(pair.mu, 0.2, 1e-16);
     ENSURE(pair.mu_static == pair.mu && pair.restitution == 0.8);
     ENSURE_NEAR(pair.mu_rolling, 2e-3, 1e-18);
     ENSURE(pair.spin_coupling == SS_SPIN_ELLIPSOID);   // one of the two says so
     ENSURE(ss_world_pair(world, ice, ice).mu == 0.04); // exactly
+    ENSURE(pair.mu_across == pair.mu);
+
+    ss_material wood = {.name = "wood", .mu = 0.25, .mu_across = 0.64, .grain = {1.0, 0.0, 0.0}};
+    pair = ss_world_pair(world, rubber, ss_world_add_material(world, &wood, NULL));
+    ENSURE_NEAR(pair.mu, 0.5, 1e-16);
+    ENSURE_NEAR(pair.mu_across, 0.8, 1e-15);
     ss_world_destroy(world);
 }
 
@@ -195,6 +206,10 @@ TEST(bad_materials_and_pairs_are_refused)
     ENSURE_CONTAINS(err.message, "materials 0 and 0: mu_static: 0.4, must be 0 or at least mu, 0.5");
     ENSURE(!ss_world_set_pair(world, 0, 0, &(ss_material_pair){.spin_coupling = (ss_spin_coupling)2}, &err));
     ENSURE_CONTAINS(err.message, "materials 0 and 0: spin_coupling: unknown coupling 2");
+    ENSURE(!ss_world_set_pair(world, 0, 0, &(ss_material_pair){.mu_across = 0.1}, &err));
+    ENSURE_CONTAINS(err.message, "materials 0 and 0: mu_across: neither material has a grain");
+    ENSURE_INT(ss_world_add_material(world, &(ss_material){.name = "x", .mu_across = 0.1}, &err), -1);
+    ENSURE_CONTAINS(err.message, "mu_across: needs a grain");
     ss_material odd = {.name = "x", .spin_coupling = (ss_spin_coupling)-1};
     ENSURE_INT(ss_world_add_material(world, &odd, &err), -1);
     ENSURE_CONTAINS(err.message, "spin_coupling: unknown coupling -1");

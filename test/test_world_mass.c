@@ -359,7 +359,8 @@ static ss_world *small_machine(void)
     ss_world_add_shape(
         world, SS_WORLD,
         &(ss_shape){.kind = SS_HEIGHTFIELD, .size = {1, 1}, .nx = 2, .ny = 2, .heights = heights}, NULL);
-    ss_world_add_material(world, &(ss_material){"wheel", 0.7, 0.1, 0.01, 0.0, SS_SPIN_INDEPENDENT}, NULL);
+    ss_world_add_material(
+        world, &(ss_material){.name = "wheel", .mu = 0.7, .restitution = 0.1, .mu_rolling = 0.01}, NULL);
     ss_world_set_pair(world, 0, 1, &(ss_material_pair){.mu = 0.1, .mu_rolling = 0.3}, NULL);
     for (int kind = 0; kind < SS_JOINT_COUPLING; kind++) {
         ss_joint joint = {.kind = kind,

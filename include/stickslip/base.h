@@ -49,7 +49,7 @@ SS_API const char *ss_version(void); /* "0.1.0" */
 SS_API const char *ss_build(void);   /* compiler and build type, for provenance */
 /* The layout of every struct in these headers, as a number: it changes when one of them does. A plug-in
  * states the one that it was compiled with, and a binding compares its own with that of the library. */
-#define SS_ABI 7
+#define SS_ABI 8
 SS_API int ss_abi_version(void);
 
 /* ---- errors ----------------------------------------------------------------------------------------- */

@@ -116,16 +116,19 @@ typedef struct ss_shape {
 
 typedef struct ss_material {
     const char *name; /* copied; unique */
-    double mu;        /* sliding friction */
+    double mu;        /* sliding friction; with a grain that along it */
     double restitution;
     double mu_rolling;              /* m */
     double mu_torsion;              /* m */
     ss_spin_coupling spin_coupling; /* of sliding and spinning, with mu_torsion */
+    double mu_across;               /* sliding friction across the grain; 0 = as mu */
+    double grain[3];                /* direction in the frames of its shapes; all 0 = none */
 } ss_material;
 
 /* Properties of a pair of materials. If none is set: mu, mu_rolling and mu_torsion are geometric means
- * sqrt(a b), restitution is the larger one, sliding and spinning are coupled if one of the two says so, and
- * contacts are rigid and do not stick together. */
+ * sqrt(a b), and so is mu_across, to which a material without one brings its mu; restitution is the larger
+ * one, sliding and spinning are coupled if one of the two says so, and contacts are rigid and do not stick
+ * together. Grains are laid by the simulation, contact by contact (docs/modelling.md). */
 typedef struct ss_material_pair {
     double mu, mu_static; /* mu_static 0 = as mu */
     double restitution;
@@ -134,6 +137,7 @@ typedef struct ss_material_pair {
     double damping;                /* N s/m, with a stiffness */
     double adhesion;               /* N, of each contact point that touches */
     ss_spin_coupling spin_coupling;
+    double mu_across; /* 0 = as mu; else one of the materials must have a grain */
 } ss_material_pair;
 
 /* ---- bodies ----------------------------------------------------------------------------------------- */

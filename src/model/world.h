@@ -52,6 +52,11 @@ struct ss_world {
     double gravity[3];
 };
 
+static inline bool ss_material_has_grain(const ss_material *material)
+{
+    return ss_vec3_max_abs(ss_vec3_load(material->grain)) > 0.0;
+}
+
 /* The same for (a, b) and (b, a). */
 static inline uint64_t ss_pair_key(int a, int b)
 {

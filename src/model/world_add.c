@@ -67,7 +67,11 @@ static bool check_material(const ss_world *world, const ss_material *material, s
     if ((unsigned)material->spin_coupling > SS_SPIN_ELLIPSOID)
         return ss_fail(err, SS_ERROR_USAGE, "spin_coupling: unknown coupling %d",
                        (int)material->spin_coupling);
-    return ss_require_not_negative(material->mu, "mu", err) &&
+    if (material->mu_across > 0.0 && !ss_material_has_grain(material))
+        return ss_fail(err, SS_ERROR_USAGE, "mu_across: needs a grain to be across of");
+    return ss_require_finite(material->grain, 3, "grain", err) &&
+           ss_require_not_negative(material->mu, "mu", err) &&
+           ss_require_not_negative(material->mu_across, "mu_across", err) &&
            ss_require_not_negative(material->mu_rolling, "mu_rolling", err) &&
            ss_require_not_negative(material->mu_torsion, "mu_torsion", err);
 }
@@ -88,6 +92,7 @@ int ss_world_add_material(ss_world *world, const ss_material *material, ss_error
 
     items[n] = *material;
     items[n].name = name;
+    ss_vec3_store(ss_vec3_normalise(ss_vec3_load(material->grain), NULL), items[n].grain);
     return world->material_count++;
 }
 

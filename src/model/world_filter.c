@@ -35,7 +35,13 @@ static bool check_pair(const ss_world *world, int a, int b, const ss_material_pa
     if (!(pair->mu_static == 0.0 || (pair->mu_static >= pair->mu && isfinite(pair->mu_static))))
         return ss_fail(err, SS_ERROR_USAGE, "mu_static: %g, must be 0 or at least mu, %g", pair->mu_static,
                        pair->mu);
+    const ss_material *of[2] = {ss_world_material(world, a), ss_world_material(world, b)};
+    if (pair->mu_across > 0.0 && !ss_material_has_grain(of[0]) && !ss_material_has_grain(of[1]))
+        return ss_fail(err, SS_ERROR_USAGE, "mu_across: neither material has a grain");
+    if (pair->mu_across > 0.0 && pair->mu == 0.0 && pair->mu_static > 0.0)
+        return ss_fail(err, SS_ERROR_USAGE, "mu_static: beside mu_across, mu must not be 0");
     return ss_require_not_negative(pair->mu, "mu", err) &&
+           ss_require_not_negative(pair->mu_across, "mu_across", err) &&
            ss_require_not_negative(pair->mu_rolling, "mu_rolling", err) &&
            ss_require_not_negative(pair->mu_torsion, "mu_torsion", err) &&
            ss_require_not_negative(pair->stiffness, "stiffness", err) &&
@@ -74,18 +80,22 @@ ss_material_pair ss_world_pair(const ss_world *world, int material_a, int materi
     if (has_pair(world, place, key)) {
         ss_material_pair pair = world->pairs[place].pair;
         if (pair.mu_static == 0.0) pair.mu_static = pair.mu;
+        if (pair.mu_across == 0.0) pair.mu_across = pair.mu;
         return pair;
     }
 
     /* A pair that was not set: geometric means of the frictions, the livelier restitution. */
     double mu = sqrt(a->mu * b->mu);
+    double across_a = a->mu_across > 0.0 ? a->mu_across : a->mu;
+    double across_b = b->mu_across > 0.0 ? b->mu_across : b->mu;
     return (ss_material_pair){.mu = mu,
                               .mu_static = mu,
                               .restitution = fmax(a->restitution, b->restitution),
                               .mu_rolling = sqrt(a->mu_rolling * b->mu_rolling),
                               .mu_torsion = sqrt(a->mu_torsion * b->mu_torsion),
                               .spin_coupling =
-                                  a->spin_coupling > b->spin_coupling ? a->spin_coupling : b->spin_coupling};
+                                  a->spin_coupling > b->spin_coupling ? a->spin_coupling : b->spin_coupling,
+                              .mu_across = sqrt(across_a * across_b)};
 }
 
 /* ---- separations ------------------------------------------------------------------------------------ */

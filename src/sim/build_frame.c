@@ -135,6 +135,79 @@ void ss_sim_surface_velocity(const ss_sim *sim, const int body[2], const double 
     ss_vec3_store(ss_vec3_add(told, ss_vec3_load(belt)), velocity);
 }
 
+/* The grain of a shape in the plane of a contact, of unit length; zero where the shape has none, or where it
+ * stands on the plane, as on the end of a log. */
+static ss_vec3 grain_of(const ss_sim *sim, int shape, ss_vec3 normal, bool *any)
+{
+    static const double stands = 1e-6; // the sine of an angle that rounding of poses does not reach
+    const ss_vec3 none = {0.0, 0.0, 0.0};
+    const ss_shape *of = ss_world_shape(sim->world, shape);
+    const ss_material *material = of ? ss_world_material(sim->world, of->material) : NULL;
+    ss_vec3 grain = material ? ss_vec3_load(material->grain) : none;
+    if (!(ss_vec3_max_abs(grain) > 0.0)) return none;
+    *any = true;
+
+    const ss_body *body = ss_world_body(sim->world, of->body);
+    grain = ss_quat_rotate(ss_quat_load(of->quaternion), grain);
+    if (body) grain = ss_quat_rotate(ss_quat_load(body->quaternion), grain);
+    double length;
+    ss_vec3 along = ss_vec3_add_scaled(grain, -ss_vec3_dot(grain, normal), normal);
+    along = ss_vec3_normalise(along, &length);
+    return length > stands ? along : none;
+}
+
+/* Lays the first tangent along the grain, where friction depends on the direction, and sets both
+ * coefficients. Static friction keeps its ratio to kinetic friction. */
+static bool lay_grains(const ss_sim *sim, ss_frame *frame, ss_error *err)
+{
+    ss_contacts *to = &frame->contacts;
+    for (int c = 0; c < to->count; c++) {
+        const ss_contact *contact = &sim->contacts.items[c];
+        const ss_material_pair *pair = &contact->material;
+        if (!(pair->mu_across > 0.0) || pair->mu_across == pair->mu) continue;
+        bool any = false;
+        ss_vec3 normal = ss_vec3_load(contact->normal);
+        ss_vec3 a = grain_of(sim, contact->shape_a, normal, &any);
+        ss_vec3 b = grain_of(sim, contact->shape_b, normal, &any);
+        if (!any) continue;
+        if (contact->group > 0) { // points of alternatives have no tangents of their own
+            int body = contact->body_b == SS_WORLD ? contact->body_a : contact->body_b;
+            return ss_fail(
+                err, SS_ERROR_USAGE,
+                "%s: its contact has friction with a grain, which alternatives of polyhedral exact "
+                "geometry do not model",
+                ss_sim_body_label(sim, body).text);
+        }
+
+        /* Two grains: each has the ellipse of the pair as a matrix A = (m + d R)/2, m and d the sum and the
+         * difference of the coefficients, R the reflection at the grain. Their geometric mean
+         * sqrt(det A) (A + B)/sqrt(det(A + B)) has its axis between the grains: it is A where they are
+         * parallel and a circle where they cross. */
+        double cosine = ss_vec3_dot(a, b), along = pair->mu, across = pair->mu_across;
+        ss_vec3 grain = ss_vec3_normalise(ss_vec3_add_scaled(a, cosine < 0.0 ? -1.0 : 1.0, b), NULL);
+        bool lies_a = ss_vec3_dot(a, a) > 0.0, lies_b = ss_vec3_dot(b, b) > 0.0;
+        if (!lies_a && !lies_b) {
+            along = across; // all directions are across
+        } else if (lies_a && lies_b && fabs(cosine) < 1.0) {
+            double turned = (along - across) * fabs(cosine), sum = along + across;
+            double mean = sqrt(along * across), ratio = sqrt((sum + turned) / (sum - turned));
+            along = mean * ratio;
+            across = mean / ratio;
+        }
+
+        if (!to->tangent && !ss_frame_enable(frame, "contacts/t_u", err)) return false;
+        if (lies_a || lies_b) ss_vec3_store(grain, to->tangent[c]);
+        double share = pair->mu > 0.0 ? to->mu[c][0] / pair->mu : 1.0;
+        double most = pair->mu > 0.0 ? fmax(pair->mu_static, pair->mu) / pair->mu : 1.0;
+        for (int k = 0; k < 2; k++) {
+            double mu = k == 0 ? along : across;
+            to->mu[c][k] = share * mu;
+            if (to->mu_static) to->mu_static[c][k] = most * mu;
+        }
+    }
+    return true;
+}
+
 /* The contacts of the frame. Optional arrays are enabled only when a contact needs them. */
 static bool fill_contacts(ss_sim *sim, ss_frame *frame, ss_error *err)
 {
@@ -197,7 +270,7 @@ static bool fill_contacts(ss_sim *sim, ss_frame *frame, ss_error *err)
             ss_sim_surface_velocity(sim, (const int[2]){contact->body_a, contact->body_b},
                                     contact->surface_velocity, contact->point, to->surface_velocity[c]);
     }
-    return true;
+    return lay_grains(sim, frame, err);
 }
 
 /* ---- joints ----------------------------------------------------------------------------------------- */

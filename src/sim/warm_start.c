@@ -47,7 +47,8 @@ static int end_of_pair(const ss_warm *warm, int first)
 
 /* A pair slides when its friction as a whole is saturated, |sum f| = sum mu nu. Single contacts say
  * nothing: their shares are not determined, and contacts that hold each other may all be saturated in a
- * block that stands. */
+ * block that stands. With a grain the limit is an ellipse, which the smaller coefficient's share of friction
+ * is stretched for, to make it a circle. */
 static void keep_sliding(const ss_sim *sim, ss_warm *warm)
 {
     static const double rounding = 1e-5; // what an interior point method leaves of the distance to the cone
@@ -56,8 +57,18 @@ static void keep_sliding(const ss_sim *sim, ss_warm *warm)
         double most = 0.0;
         end = end_of_pair(warm, begin);
         for (int c = begin; c < end; c++) {
-            friction = ss_vec3_add(friction, ss_vec3_load(sim->answer->friction_impulse[c]));
-            most += sim->frame->contacts.mu[c][0] * sim->answer->normal_impulse[c];
+            const double *mu = sim->frame->contacts.mu[c];
+            ss_vec3 part = ss_vec3_load(sim->answer->friction_impulse[c]);
+            if (mu[0] != mu[1]) {
+                double t[2][3];
+                int small = mu[1] < mu[0];
+                ss_contact_tangents(sim->frame, c, t[0], t[1]);
+                ss_vec3 weak = ss_vec3_load(t[small]);
+                double stretch = mu[small] > 0.0 ? mu[!small] / mu[small] - 1.0 : 0.0;
+                part = ss_vec3_add_scaled(part, stretch * ss_vec3_dot(part, weak), weak);
+            }
+            friction = ss_vec3_add(friction, part);
+            most += fmax(mu[0], mu[1]) * sim->answer->normal_impulse[c];
         }
         bool slides = most > 0.0 && ss_vec3_norm(friction) >= (1.0 - rounding) * most;
         for (int c = begin; c < end; c++) warm->contacts[c].slides = slides;

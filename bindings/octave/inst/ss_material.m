@@ -5,6 +5,7 @@ function m = ss_material(w, varargin)
 % m = ss_material(w, [m1 m2], 'mu', 0.1, ...) sets what holds between two materials; without it,
 % friction is the geometric mean and restitution the larger of the two. Material 0 is the default one.
 % Torsional friction is 'mu_torsion', and its 'spin_coupling' with sliding 'independent' or 'ellipsoid';
+% 'grain' is a direction in the frames of its shapes, across which friction is 'mu_across';
 % between two materials there are also 'mu_static', 'stiffness', 'damping' and 'adhesion'.
 %
 % Example:

@@ -260,7 +260,9 @@ bool tb_do_world_material(const tb_call *call, ss_error *err)
                 tb_get_real(from, "restitution", &material.restitution, err) &&
                 tb_get_real(from, "mu_rolling", &material.mu_rolling, err) &&
                 tb_get_real(from, "mu_torsion", &material.mu_torsion, err) &&
-                get_coupling(from, &material.spin_coupling, err);
+                get_coupling(from, &material.spin_coupling, err) &&
+                tb_get_real(from, "mu_across", &material.mu_across, err) &&
+                get(from, "grain", 3, material.grain, err);
     if (good) {
         snprintf(own, sizeof own, "material %d", ss_world_material_count(w->world));
         material.name = name ? name : own;
@@ -287,6 +289,7 @@ bool tb_do_world_pair(const tb_call *call, ss_error *err)
            tb_get_real(from, "stiffness", &pair.stiffness, err) &&
            tb_get_real(from, "damping", &pair.damping, err) &&
            tb_get_real(from, "adhesion", &pair.adhesion, err) &&
+           tb_get_real(from, "mu_across", &pair.mu_across, err) &&
            get_coupling(from, &pair.spin_coupling, err) && ss_world_set_pair(w->world, a, b, &pair, err);
 }
 

@@ -32,6 +32,9 @@ throws(@() ss_replace(w, 'solver', @(A, b) b), 'before the first step');
 % A compound, a material, a hull from points, a motor.
 w = ss_world();
 ice = ss_material(w, 'mu', 0);
+wood = ss_material(w, 'mu', 0.2, 'mu_across', 0.5, 'grain', [1 0 0]);
+ss_material(w, [ice wood], 'mu', 0.1, 'mu_across', 0.3);
+throws(@() ss_material(w, [ice ice], 'mu', 0.1, 'mu_across', 0.3), 'neither material has a grain');
 ss_body(w, 'plane', [], 'material', ice);
 b = ss_body(w, '', [], 'position', [0 0 1]);
 ss_shape(w, b, 'sphere', 0.1, 'density', 1000, 'position', [0.3 0 0]);

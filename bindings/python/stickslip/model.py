@@ -597,21 +597,23 @@ class World:
     # ---- adding
 
     def material(self, name: str, mu: float = 0.5, restitution: float = 0.0, mu_rolling: float = 0.0,
-                 mu_torsion: float = 0.0, spin_coupling: str = "independent") -> Material:
+                 mu_torsion: float = 0.0, spin_coupling: str = "independent", mu_across: float = 0.0,
+                 grain: Sequence[float] = (0.0, 0.0, 0.0)) -> Material:
         """A new material. Pairs have the geometric mean of mu, mu_rolling and mu_torsion (m) and the larger restitution,
-        unless `pair` says otherwise. spin_coupling, of sliding and spinning, is "independent" or "ellipsoid". Number 0 is
-        "default": mu 0.5."""
+        unless `pair` says otherwise. spin_coupling, of sliding and spinning, is "independent" or "ellipsoid". `grain` is a
+        direction in the frames of its shapes, across which friction is mu_across (0 = as mu). Number 0 is "default": mu 0.5."""
         struct = _abi.ss_material(encoded(name), mu, restitution, mu_rolling, mu_torsion,
-                                  _number(spin_coupling, SPIN_COUPLINGS, "spin coupling"))
+                                  _number(spin_coupling, SPIN_COUPLINGS, "spin coupling"), mu_across, tuple(grain))
         return Material(lib.ss_world_add_material(self._pointer, struct), name)
 
     def pair(self, a: Union[Material, int], b: Union[Material, int], mu: float, *, mu_static: float = 0.0,
              restitution: float = 0.0, mu_rolling: float = 0.0, mu_torsion: float = 0.0, stiffness: float = 0.0,
-             damping: float = 0.0, adhesion: float = 0.0, spin_coupling: str = "independent") -> None:
+             damping: float = 0.0, adhesion: float = 0.0, spin_coupling: str = "independent",
+             mu_across: float = 0.0) -> None:
         """How two materials act on each other; mu_static 0 = as mu. stiffness (N/m; 0 = rigid), damping (N s/m) and adhesion
-        (N) are those of each contact point; spin_coupling as in `material`."""
+        (N) are those of each contact point; spin_coupling and mu_across as in `material` (one of the two must have a grain)."""
         struct = _abi.ss_material_pair(mu, mu_static, restitution, mu_rolling, mu_torsion, stiffness, damping, adhesion,
-                                       _number(spin_coupling, SPIN_COUPLINGS, "spin coupling"))
+                                       _number(spin_coupling, SPIN_COUPLINGS, "spin coupling"), mu_across)
         lib.ss_world_set_pair(self._pointer, int(a), int(b), struct)
 
     def _add_shape(self, body: int, shape: Shape) -> int:

@@ -40,7 +40,8 @@ def _contact_type() -> np.dtype:
     for name, kind in (("shape_a", "<i4"), ("shape_b", "<i4"), ("body_a", "<i4"), ("body_b", "<i4"), ("point", "(3,)<f8"),
                        ("normal", "(3,)<f8"), ("gap", "<f8"), ("surface_velocity", "(3,)<f8"), ("key", "<u8")):
         places[name] = (kind, getattr(_abi.ss_contact, name).offset)
-    for name in ("mu", "mu_static", "restitution", "mu_rolling", "mu_torsion", "stiffness", "damping", "adhesion"):
+    for name in ("mu", "mu_static", "restitution", "mu_rolling", "mu_torsion", "stiffness", "damping", "adhesion",
+                 "mu_across"):
         places[name] = ("<f8", _abi.ss_contact.material.offset + getattr(_abi.ss_material_pair, name).offset)
     places["spin_coupling"] = ("<i4", _abi.ss_contact.material.offset + _abi.ss_material_pair.spin_coupling.offset)
     return np.dtype({"names": list(places), "formats": [kind for kind, _ in places.values()],
@@ -53,7 +54,8 @@ CONTACT = _contact_type()
 def contact_table(contacts: Union[np.ndarray, Iterable[Dict[str, Any]]]) -> np.ndarray:
     """Contacts for a simulation, from dictionaries with body_a, body_b (bodies, numbers, or ss.WORLD), point, normal (unit,
     from a to b), gap (m), mu, and optionally mu_static, restitution, mu_rolling, mu_torsion, stiffness, damping, adhesion,
-    spin_coupling (0 independent, 1 ellipsoid), surface_velocity, shape_a, shape_b and key.
+    spin_coupling (0 independent, 1 ellipsoid), mu_across (with shapes that have a grain), surface_velocity, shape_a, shape_b
+    and key.
 
     A `key` that stays the same from step to step lets the solver start where it ended; without it the contacts of a pair of
     bodies are numbered."""

@@ -171,10 +171,12 @@ static bool make_batches(ss_sim *sim, ss_error *err)
 static bool check_material(const ss_sim *sim, const ss_contact *contact, ss_error *err)
 {
     const ss_material_pair *of = &contact->material;
+    bool grain = of->mu_across > 0.0 && of->mu_across != of->mu;
     const char *what = of->mu_rolling > 0.0     ? "rolling friction"
                        : of->stiffness > 0.0    ? "a stiffness"
                        : of->adhesion > 0.0     ? "adhesion"
                        : of->mu_static > of->mu ? "static friction of its own"
+                       : grain                  ? "friction with a grain"
                                                 : NULL;
     if (!what) return true;
     int body = contact->body_b == SS_WORLD ? contact->body_a : contact->body_b;
