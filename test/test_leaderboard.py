@@ -57,3 +57,15 @@ def test_the_same_machine_twice_keeps_the_first(ledgers):
         base.execute("UPDATE machines SET key = (SELECT ?)", (sqlite3.connect("a.db").execute("SELECT key FROM machines").fetchone()[0],))
     ended = run("report", *ledgers, "-o", "page.html")
     assert "b.db: 1 runs have other answers" in ended.stderr or "b.db: 2 runs have other answers" in ended.stderr
+
+
+def test_where_the_runs_come_from(ledgers):
+    with sqlite3.connect("b.db") as base:
+        base.execute("UPDATE problems SET collection = 'blocks 1.2'")
+        base.execute("UPDATE problems SET collection = 'others 3' WHERE id = (SELECT max(id) FROM problems)")
+        base.execute("UPDATE runs SET started = '2001-02-03T04:05:06Z' WHERE id = 3")
+        latest, count = base.execute("SELECT max(started), count(*) FROM runs").fetchone()
+    here, there = table("ledgers", *ledgers)
+    assert here[0] == "a.db" and here[-1] == "" and int(here[-2]) == count
+    assert there[0] == "b.db" and there[2] == "Another Processor" and sorted(there[-1].split(", ")) == ["blocks 1.2", "others 3"]
+    assert there[7:9] == ["2001-02-03T04:05:06Z", latest] and here[7] > there[7]

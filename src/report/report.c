@@ -1,5 +1,6 @@
 /* The object of web/src/report/data.ts: what the ledger is about. Runs and series are in
  * files of their own. */
+#include "report/report_board.h"
 #include "report/report_json.h"
 
 #include <string.h>
@@ -199,6 +200,7 @@ void ss_report_json(const ss_results *results, const ss_statistics *statistics,
         ss_report_key_real(json, "muLeast", problem->mu_least);
         ss_report_key_real(json, "muMost", problem->mu_most);
         ss_json_member_text(json, "fault", problem->fault);
+        ss_json_member_text(json, "collection", problem->collection);
         ss_json_end_object(json);
     }
     ss_json_end_array(json);
@@ -218,6 +220,7 @@ void ss_report_json(const ss_results *results, const ss_statistics *statistics,
 
     ss_report_runs(json, results, statistics);
     ss_report_series(json, statistics);
+    ss_report_board(json, results, statistics, options->sources);
     if (options->against) ss_report_against(json, results, options->against);
     ss_json_end_object(json);
 }

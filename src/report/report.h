@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "campaign/against.h"
+#include "campaign/ledger_source.h"
 
 /* Replays beside the report. */
 typedef struct ss_report_link {
@@ -20,8 +21,9 @@ typedef struct ss_report_links {
 
 typedef struct ss_report_options {
     const char *title;
-    const char *ledger;  /* its path, for commands that a reader may type */
-    const char *created; /* UTC; the caller's clock */
+    const char *ledger;        /* its path, for commands that a reader may type */
+    const ss_sources *sources; /* NULL: ledgers are not listed */
+    const char *created;       /* UTC; the caller's clock */
     bool inside_html;
     const ss_report_links *links; /* NULL: no replays */
     const ss_against *against;    /* NULL = not asked for */

@@ -4,6 +4,7 @@
 #ifndef SS_REPORT_REPORT_FIGURES_H
 #define SS_REPORT_REPORT_FIGURES_H
 
+#include "campaign/ledger_source.h"
 #include "campaign/statistics.h"
 #include "figure/data_table.h"
 #include "figure/figure.h"
@@ -12,6 +13,7 @@ typedef struct ss_report_request {
     const ss_results *results;
     const ss_statistics *statistics;
     const char *ledger; /* file name, for the line about the source */
+    const ss_sources *sources;
     const char *const *methods;
     int method_count;            /* labels, or parts of them, of the series to show; none: the best ones */
     int best;                    /* 0: eight in figures, all in tables */

@@ -1,4 +1,5 @@
 /* The tables of the report. For readers they have the columns of the page, otherwise those of its CSV. */
+#include "report/report_board.h"
 #include "report/report_figures_internal.h"
 
 #include <stdlib.h>
@@ -276,6 +277,17 @@ bool ss_report_problems(const ss_report_request *request, ss_report_exhibit *to,
     return true;
 }
 
+/* Tables of many ledgers, with the numbers of report_board.h. */
+static void add_columns(ss_report_exhibit *to, const char *const *columns, size_t count)
+{
+    for (size_t c = 0; c < count; c++) ss_data_add_column(&to->table, columns[c], SS_CELL_NUMBER);
+}
+static void add_problem(ss_report_exhibit *to, const ss_problem_entry *problem)
+{
+    ss_data_text(&to->table, problem->scene);
+    ss_data_text(&to->table, problem->file);
+    ss_data_number(&to->table, problem->index < 0 ? NAN : problem->index);
+}
 /* The measure of a run; NaN: not judged. */
 static double error_of(const ss_report_request *request, const ss_run_entry *run)
 {
@@ -289,31 +301,15 @@ bool ss_report_unsolved(const ss_report_request *request, ss_report_exhibit *to,
     (void)err;
     const ss_results *results = request->results;
     const ss_statistics *statistics = request->statistics;
-    for (size_t c = 0; c < sizeof columns / sizeof *columns; c++)
-        ss_data_add_column(&to->table, columns[c], SS_CELL_NUMBER);
-
-    // Runs are sorted by problem.
-    for (int begin = 0, end; begin < results->run_count; begin = end) {
-        int problem = results->runs[begin].problem, tried = 0, nearest = -1;
-        bool solved = false;
-        for (end = begin; end < results->run_count && results->runs[end].problem == problem; end++) {
-            const ss_run_entry *run = &results->runs[end];
-            if (ss_report_series_of(statistics, run) < 0 || ss_run_is_refused(run, statistics->rule.measure))
-                continue;
-            tried++;
-            solved |= isfinite(ss_run_cost(run, &statistics->rule, ss_report_tolerance(request)));
-            double error = error_of(request, run);
-            if (isfinite(error) && (nearest < 0 || error < error_of(request, &results->runs[nearest])))
-                nearest = end;
-        }
-        if (solved || tried == 0) continue;
-        const ss_problem_entry *entry = &results->problems[problem];
-        const ss_run_entry *best = nearest < 0 ? NULL : &results->runs[nearest];
-        ss_data_text(&to->table, entry->scene);
-        ss_data_text(&to->table, entry->file);
-        ss_data_number(&to->table, entry->index < 0 ? NAN : entry->index);
-        ss_data_number(&to->table, entry->contacts);
-        ss_data_number(&to->table, tried);
+    add_columns(to, columns, sizeof columns / sizeof *columns);
+    ss_unsolved found;
+    for (int cursor = 0;
+         ss_unsolved_next(results, statistics, ss_report_tolerance(request), &cursor, &found);) {
+        const ss_problem_entry *problem = &results->problems[found.problem];
+        const ss_run_entry *best = found.nearest < 0 ? NULL : &results->runs[found.nearest];
+        add_problem(to, problem);
+        ss_data_number(&to->table, problem->contacts);
+        ss_data_number(&to->table, found.tried);
         ss_data_text(&to->table,
                      best ? statistics->series[ss_report_series_of(statistics, best)].label : NULL);
         ss_data_number(&to->table, best ? error_of(request, best) : NAN);
@@ -327,30 +323,46 @@ bool ss_report_reproduction(const ss_report_request *request, ss_report_exhibit 
                                           "Outcome", "Error", "Machine", "Outcome", "Error"};
     (void)err;
     const ss_results *results = request->results;
-    for (size_t c = 0; c < sizeof columns / sizeof *columns; c++)
-        ss_data_add_column(&to->table, columns[c], SS_CELL_NUMBER);
-
-    // Each run beside the first one with the same problem, method and version.
-    for (int r = 0; r < results->run_count; r++) {
-        const ss_run_entry *run = &results->runs[r], *first = NULL;
-        const char *version = results->machines[run->machine].version;
-        for (int k = r - 1; k >= 0 && results->runs[k].problem == run->problem; k--)
-            if (results->runs[k].method == run->method &&
-                strcmp(results->machines[results->runs[k].machine].version, version) == 0)
-                first = &results->runs[k];
-        if (!first || (first->outcome == run->outcome && strcmp(first->answer, run->answer) == 0)) continue;
-        const ss_problem_entry *problem = &results->problems[run->problem];
-        ss_data_text(&to->table, problem->scene);
-        ss_data_text(&to->table, problem->file);
-        ss_data_number(&to->table, problem->index < 0 ? NAN : problem->index);
-        ss_data_text(&to->table, results->methods[run->method].label);
-        ss_data_text(&to->table, version);
-        const ss_run_entry *both[] = {first, run};
+    add_columns(to, columns, sizeof columns / sizeof *columns);
+    ss_repeated pair;
+    for (int cursor = 0; ss_repeated_next(results, &cursor, &pair);) {
+        if (pair.same) continue;
+        const ss_run_entry *both[] = {&results->runs[pair.first], &results->runs[pair.run]};
+        add_problem(to, &results->problems[both[0]->problem]);
+        ss_data_text(&to->table, results->methods[both[0]->method].label);
+        ss_data_text(&to->table, results->machines[both[0]->machine].version);
         for (int i = 0; i < 2; i++) {
             ss_data_text(&to->table, request->statistics->machines[both[i]->machine].text);
             ss_data_text(&to->table, ss_outcome_name(both[i]->outcome));
             ss_data_number(&to->table, error_of(request, both[i]));
         }
+    }
+    return true;
+}
+
+bool ss_report_ledgers(const ss_report_request *request, ss_report_exhibit *to, ss_error *err)
+{
+    static const char *const columns[] = {"Ledger", "Machine", "Processor", "Cores", "System",    "Version",
+                                          "Build",  "First",   "Last",      "Runs",  "Collection"};
+    (void)err;
+    const ss_results *results = request->results;
+    add_columns(to, columns, sizeof columns / sizeof *columns);
+    for (int i = 0; i < request->sources->count; i++) {
+        const ss_source *source = &request->sources->items[i];
+        int index = ss_source_machine(results, source);
+        if (index < 0) continue;
+        const ss_machine *machine = &results->machines[index];
+        ss_data_text(&to->table, source->file);
+        ss_data_text(&to->table, request->statistics->machines[index].text);
+        ss_data_text(&to->table, machine->cpu);
+        ss_data_number(&to->table, machine->cores);
+        ss_data_text(&to->table, machine->system);
+        ss_data_text(&to->table, machine->version);
+        ss_data_textf(&to->table, "%s, %s", machine->compiler, machine->build);
+        ss_data_text(&to->table, source->first);
+        ss_data_text(&to->table, source->last);
+        ss_data_number(&to->table, source->runs);
+        ss_data_text(&to->table, source->collections);
     }
     return true;
 }

@@ -352,10 +352,12 @@ test("little, nothing, only failures, one frame", async (t) => {
   const nothing = copy();
   keepRuns(nothing, () => false);
   Object.assign(nothing, {
+    unsolved: nothing.tolerances.map(() => []),
     series: [],
     pairs: nothing.tolerances.map(() => []),
     scenes: [],
     machines: [],
+    ledgers: [],
     campaign: null,
     advice: nothing.tolerances.map(() => ({ series: null, reliable: false, fastest: null, mostAccurate: null, text: "" })),
   });
@@ -363,6 +365,7 @@ test("little, nothing, only failures, one frame", async (t) => {
   keepRuns(one, (run) => run === 0);
   one.runs.series = [0];
   Object.assign(one, {
+    unsolved: one.tolerances.map(() => []),
     problems: one.problems.slice(0, 1),
     series: [one.series[data.runs.series[0]]],
     methods: one.methods.slice(0, data.runs.method[0] + 1),

@@ -115,7 +115,7 @@ static bool write_all(const report_options *options, ss_report_format format, ss
 }
 
 static bool show(const ss_command *command, const report_target *target, const ss_results *results,
-                 const ss_statistics *statistics, ss_error *err)
+                 const ss_sources *sources, const ss_statistics *statistics, ss_error *err)
 {
     const report_options *options = command->options;
     ss_against against;
@@ -129,8 +129,15 @@ static bool show(const ss_command *command, const report_target *target, const s
     time_t now = time(NULL);
     struct tm utc;
     strftime(created, sizeof created, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &utc));
-    ss_report_options how = {.title = options->title ? options->title : ss_path_name(command->arguments[0]),
+    const char *name = ss_path_name(command->arguments[0]);
+    char several[300];
+    if (command->argument_count > 1) {
+        snprintf(several, sizeof several, "%.256s and %d more", name, command->argument_count - 1);
+        name = several;
+    }
+    ss_report_options how = {.title = options->title ? options->title : name,
                              .ledger = command->arguments[0],
+                             .sources = sources,
                              .created = created,
                              .against = options->against ? &against : NULL};
 
@@ -148,7 +155,7 @@ static bool show(const ss_command *command, const report_target *target, const s
     bool good = true;
     if (options->output) {
         ss_report_request request = {
-            .results = results, .statistics = statistics, .ledger = ss_path_name(command->arguments[0])};
+            .results = results, .statistics = statistics, .ledger = name, .sources = sources};
         good = target->figure ? ss_figure_write(target->figure, &options->figure, &request, target->format,
                                                 options->output, err)
                               : write_all(options, target->format, &how, results, statistics, err);
@@ -172,8 +179,10 @@ static bool show(const ss_command *command, const report_target *target, const s
 
 /* One ledger as it is. Several are merged in a folder of their own, which is removed again: a report is about
  * one ledger. */
-static bool load(const ss_command *command, ss_results *results, ss_error *err)
+static bool load(const ss_command *command, ss_results *results, ss_sources *sources, ss_error *err)
 {
+    for (int i = 0; i < command->argument_count; i++)
+        if (!ss_sources_add(sources, command->arguments[i], err)) return false;
     if (command->argument_count == 1) {
         ss_ledger *ledger = ss_ledger_read(command->arguments[0], err);
         bool good = ledger && ss_ledger_load(ledger, results, err);
@@ -239,10 +248,13 @@ static int run_report(const ss_command *command)
     ss_statistics_options by;
     ss_statistics statistics = {0};
     ss_results results = {0};
-    good = good && load(command, &results, &err) && choose_tolerances(options, &results, &by, &err) &&
+    ss_sources sources = {0};
+    good = good && load(command, &results, &sources, &err) &&
+           choose_tolerances(options, &results, &by, &err) &&
            ss_statistics_make(&results, &by, &statistics, &err) &&
-           show(command, &target, &results, &statistics, &err);
+           show(command, &target, &results, &sources, &statistics, &err);
     ss_statistics_free(&statistics);
+    ss_sources_free(&sources);
     ss_results_free(&results);
     return good ? SS_EXIT_DONE : ss_report(&err);
 }

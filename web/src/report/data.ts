@@ -29,7 +29,20 @@ export interface Report {
   advice: Advice[]; // per tolerance
   replays?: Record<string, string>; // from the file of a problem to the address of its replay, relative to the report
   against?: Against; // report --against
+  ledgers: Ledger[];
+  unsolved: Unsolved[][]; // [tolerance][]: problems that no method solves
+  reproduction: { compared: number; differing: Differing[] }; // runs made again with the same version
 }
+
+/** What one ledger has of one machine; a report is made of several. */
+export interface Ledger {
+  file: string; machine: number; runs: number;
+  first: string; last: string; // UTC: starts of its runs; "" = not known
+  collections: string; // names and versions; "" = none
+}
+export interface Unsolved { problem: number; tried: number; nearest: number | null } // tried: runs; nearest: run with the least error
+/** A run with another outcome or answer than the first one of the same problem, method and version. */
+export interface Differing { first: number; run: number }
 
 /** Methods against the best of others in hindsight. Costs in s; a side is null where none of it solves the problem. */
 export interface Against {
@@ -54,6 +67,7 @@ export interface Problem {
   massRatio: number | null; density: number | null; rankRatio: number | null;
   muLeast: number | null; muMost: number | null;
   fault: string | null;
+  collection: string | null; // name and version
 }
 
 export interface Method {

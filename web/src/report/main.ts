@@ -6,6 +6,7 @@ import { inflate, streamOf } from "../common/packed";
 import { themeButton } from "../common/theme";
 import { anchor, follow, moved } from "./address";
 import { againstTable } from "./against";
+import { ledgerTable, reproductionTable, unsolvedTable } from "./board";
 import { contactErrors, contactShares } from "./contacts";
 import { convergence } from "./convergence";
 import { budgets, workPrecision } from "./cost";
@@ -86,6 +87,12 @@ function start(model: Model): void {
       "Success and failure",
       [successRates(model).element, whyList(model), outcomeMatrix(model).element, failureList(model)],
     ],
+    ...(data.unsolved.some((rows) => rows.length > 0)
+      ? [["unsolved", "Problems that no method solves", [unsolvedTable(model)]] as [string, string, Child[]]]
+      : []),
+    ...(data.reproduction.compared > 0
+      ? [["reproduction", "Runs that do not reproduce", [reproductionTable(model)]] as [string, string, Child[]]]
+      : []),
     [
       "cost",
       "Cost",
@@ -108,6 +115,7 @@ function start(model: Model): void {
     ],
     ["size", "Size and difficulty", [scaling(model).element]],
     ["problems", "Problems", [problemTable(model)]],
+    ...(data.ledgers.length > 1 ? [["ledgers", "Ledgers", [ledgerTable(model)]] as [string, string, Child[]]] : []),
     ["notes", "Notes", [notes(model)]],
   ];
   const links = sections.map(([id, title]) => h("li", null, h("a", { href: `#${id}` }, title)));

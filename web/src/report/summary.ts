@@ -8,6 +8,7 @@ import { logScale, plot, tip } from "./axes";
 import type { Point } from "./axes";
 import { use } from "./command";
 import { commandLine, costValue, metricValue, runsButton } from "./details";
+import type { Machine } from "./data";
 import type { Figure, Table } from "./figure";
 import { figure } from "./figure";
 import type { Model } from "./model";
@@ -284,27 +285,36 @@ export function provenance(model: Model): HTMLElement {
   const { data } = model;
   const line = (name: string, ...value: Child[]): HTMLElement =>
     h("div", null, h("dt", null, name), h("dd", null, value));
+  // Of several ledgers or machines the section has a table.
+  const machine = (one: Machine): HTMLElement =>
+    line(
+      "machine",
+      foreign(one.cpu),
+      `, ${plural(one.cores, "core")}, `,
+      foreign(one.system),
+      "; stickslip ",
+      foreign(one.version),
+      ", ",
+      foreign(one.compiler),
+      ", ",
+      foreign(one.build),
+    );
+  const files = new Set(data.ledgers.map(({ file }) => file)).size;
+  const collections = [...new Set(data.ledgers.map((ledger) => ledger.collections).filter((names) => names))];
   return h(
     "dl",
     { class: "provenance" },
     line("stickslip", foreign(data.stickslip)),
-    line("ledger", foreign(data.ledger, "code")),
+    files > 1
+      ? line("ledgers", h("a", { href: "#ledgers" }, `${files} ledgers`), ` of ${plural(data.machines.length, "machine")}`)
+      : line("ledger", foreign(data.ledger, "code")),
     line("made", foreign(data.created.replace(/^(\d{4}-\d\d-\d\d)T(\d\d:\d\d)(:\d\d)?Z$/, "$1 $2 UTC"))),
-    data.machines.map((machine) =>
-      line(
-        data.machines.length > 1 ? `machine ${short(machine.name)}` : "machine",
-        foreign(machine.cpu),
-        `, ${plural(machine.cores, "core")}, `,
-        foreign(machine.system),
-        "; stickslip ",
-        foreign(machine.version),
-        ", ",
-        foreign(machine.compiler),
-        ", ",
-        foreign(machine.build),
-        data.machines.length > 1 ? `, key ${machine.key.slice(0, 8)}` : "",
-      ),
-    ),
+    data.machines.length > 1 && files === 1
+      ? line("machines", h("a", { href: "#ledgers" }, plural(data.machines.length, "machine")))
+      : data.machines.length === 1
+        ? machine(data.machines[0])
+        : null,
+    collections.length > 0 ? line("collection", foreign(collections.join("; "))) : null,
     data.campaign ? line("campaign", h("a", { href: "#campaign" }, "campaign command")) : null,
   );
 }

@@ -1,0 +1,74 @@
+// A leaderboard: the page of several ledgers says what no method solves, what does not reproduce and where the runs come from, with
+// the numbers of the program's tables.
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { copyFileSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { complaints, open, scratch, stickslip } from "./browser.mjs";
+import { csv, download } from "./report_kit.mjs";
+
+const change = (ledger, ...statements) =>
+  execFileSync("/usr/bin/python3", [
+    "-c",
+    "import sqlite3, sys\nwith sqlite3.connect(sys.argv[1]) as base:\n    for one in sys.argv[2:]: base.execute(one)",
+    ledger,
+    ...statements,
+  ]);
+const cells = (text) =>
+  csv(text).map((row) => row.map((cell) => (cell !== "" && Number.isFinite(Number(cell)) ? Number(cell) : cell)));
+
+test("a page of several ledgers says what the tables of the program say", async (t) => {
+  const folder = scratch(t),
+    path = (name) => join(folder, name),
+    ledgers = [path("here.db"), path("there.db")];
+  stickslip("run", "sliding-block", "--steps", "4", "--record", path("block.h5"));
+  stickslip("bench", path("block.h5"), "-s", "nsgs,pgs", "--iterations", "1", "--stop", "none", "-o", ledgers[0], "--quiet");
+  copyFileSync(ledgers[0], ledgers[1]);
+  change(
+    ledgers[1],
+    "UPDATE machines SET key = 'elsewhere', cpu = 'Another <i>Processor</i>'",
+    "UPDATE runs SET answer = 'other' WHERE id = 1",
+    "UPDATE runs SET outcome = 'crashed' WHERE id = 2",
+    "UPDATE runs SET started = '2031-05-06T07:08:09Z' WHERE id = 3",
+    "UPDATE problems SET collection = 'blocks 1.2'",
+  );
+  const page_of = ["report", ...ledgers, "--tolerance", "1e9", "--main", "1e-14", "--quiet"];
+  stickslip(...page_of, "-o", path("board.html"));
+  const { page, problems, requests } = await open(t, path("board.html"), { colorScheme: "dark" });
+  await page.waitForSelector("#ledgers tbody tr");
+
+  for (const id of ["unsolved", "reproduction", "ledgers"]) {
+    stickslip(...page_of, "--figure", id, "-o", path(`${id}.csv`));
+    const told = cells(readFileSync(path(`${id}.csv`), "utf8"));
+    assert.ok(told.length > 1, id);
+    assert.deepEqual(cells((await download(page, id, "csv")).text), told, id);
+    assert.equal(await page.locator(`#${id} tbody tr`).count(), told.length - 1, id);
+    assert.deepEqual(await complaints(page, `#${id}`), [], id);
+  }
+  assert.match(await page.locator("#reproduction .read").innerText(), /^Of 8 runs repeated .*, 2 have another/);
+  const there = await page.locator("#ledgers tbody tr", { hasText: "there.db" }).innerText();
+  for (const words of ["Another <i>Processor</i>", "blocks 1.2", "2031-05-06"]) assert.ok(there.includes(words), there);
+  assert.match(await page.locator(".provenance").innerText(), /2 ledgers of 2 machines/);
+
+  // A tolerance that all problems meet leaves nothing to list.
+  await page.locator("#tolerance").selectOption("0");
+  await page.waitForFunction(() => /at least one method/.test(document.querySelector("#unsolved .read").textContent));
+  assert.equal(await page.locator("#unsolved table").isVisible(), false);
+  assert.deepEqual(problems, []);
+  assert.deepEqual(requests, []);
+});
+
+test("what reproduces is said in one sentence", async (t) => {
+  const folder = scratch(t),
+    path = (name) => join(folder, name);
+  stickslip("run", "sliding-block", "--steps", "2", "--record", path("block.h5"));
+  stickslip("bench", path("block.h5"), "-s", "nsgs", "-o", path("a.db"), "--quiet");
+  copyFileSync(path("a.db"), path("b.db"));
+  change(path("b.db"), "UPDATE machines SET key = 'elsewhere'");
+  stickslip("report", path("a.db"), path("b.db"), "-o", path("board.html"), "--quiet");
+  const { page } = await open(t, path("board.html"));
+  await page.waitForSelector("#reproduction");
+  assert.match(await page.locator("#reproduction .read").innerText(), /^Of 2 runs repeated .*, all have the same outcome/);
+  assert.equal(await page.locator("h1").innerText(), "a.db and 1 more");
+});
