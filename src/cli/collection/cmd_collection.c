@@ -375,7 +375,7 @@ static const ss_example examples[] = {
 
 const ss_verb ss_verb_collection = {
     .name = "collection",
-    .summary = "build, list, verify and cut down the collection of problems",
+    .summary = "build, list and verify the collection of problems",
     .arguments = "build|list|get|verify|subset [FOLDER|ID]",
     .description =
         "The collection is a set of contact problems to cite, as sequences of consecutive frames with "
