@@ -193,7 +193,7 @@ TEST(a_worker_stays_with_its_problem)
     ENSURE(ss_queue_take(&queue, NULL, &task) && task.problem == 1);
     for (int m = 1; m < 4; m++)
         ENSURE(ss_queue_take(&queue, &(ss_task){.group = 0}, &task) && task.problem == 0 && task.method == m);
-    ENSURE(ss_queue_take(&queue, &(ss_task){.group = 0}, &task) && task.problem == 2); // nobody has begun it
+    ENSURE(ss_queue_take(&queue, &(ss_task){.group = 0}, &task) && task.problem == 2); // not begun yet
     ENSURE(ss_queue_take(&queue, &(ss_task){.group = 0}, &task) &&
            task.problem == 1); // the first of the fullest
     ss_queue_again(&queue, &(ss_task){.problem = 7});

@@ -129,7 +129,7 @@ static bool do_work(ss_execution *e, const ss_text *work, ss_text *seen, ss_erro
     }
     good = good && ss_execution_solve_planned(e, err);
 
-    // Whatever came of them: those that could not be run are not handed out for ever.
+    // Whatever came of them: those that could not be run are not handed out again.
     int64_t count = (int64_t)e->plan.problem_count * e->plan.method_count;
     for (int64_t i = 0; good && !ss_execution_interrupted(e) && i < count; i++)
         if (e->handed[i] >= 0) ss_claim_done(e->claim, e->handed[i]);

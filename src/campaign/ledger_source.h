@@ -1,5 +1,5 @@
-/* campaign/ledger_source.h - where the runs of a report of several ledgers come from: after merging nobody
- * could tell. */
+/* campaign/ledger_source.h - where the runs of a report of several ledgers come from, which
+ * is no longer known once they are merged. */
 #ifndef SS_CAMPAIGN_LEDGER_SOURCE_H
 #define SS_CAMPAIGN_LEDGER_SOURCE_H
 

@@ -234,7 +234,7 @@ static bool choose(cutter *c, ss_error *err)
            ss_fail(err, SS_ERROR_USAGE, "no problem of %s is meant by --where", c->options->folder);
 }
 
-/* Frames are counted anew in files that were cut; pictures come along. */
+/* Frames are numbered from 0 in files that were cut; pictures come along. */
 static bool settle(cutter *c, ss_error *err)
 {
     char from[2 * SS_FILE_PATH], to[2 * SS_FILE_PATH];

@@ -1,4 +1,4 @@
-/* report/report_board.h - what a reader of many ledgers asks: what does nobody solve, what does not
+/* report/report_board.h - what a reader of many ledgers asks: what does no method solve, what does not
  * reproduce, and where do the runs come from. The page and the tables ask here. */
 #ifndef SS_REPORT_REPORT_BOARD_H
 #define SS_REPORT_REPORT_BOARD_H

@@ -1,4 +1,4 @@
-// What readers of several ledgers ask: what does nobody solve, what does not reproduce, and where do the runs come from. The tables
+// What readers of several ledgers ask: what does no method solve, what does not reproduce, and where do the runs come from. The tables
 // of `report --figure unsolved`, `reproduction` and `ledgers`.
 import type { Child } from "../common/dom";
 import { foreign, h } from "../common/dom";
