@@ -61,26 +61,25 @@ typedef struct cost {
     double first, iteration; // ns per contact: setting up and one iteration; every other one
 } cost;
 
-static double time_solve(const iteration *of, ss_problem *problem, int limit, ss_team *team, double *x,
-                         int *done)
+static double time_solve(const iteration *of, ss_problem *problem, int limit, double *x, int *done)
 {
-    double start = team ? ss_clock_seconds() : thread_seconds();
-    ss_solve_result result = solve_for(of, problem, limit, team, x);
-    double seconds = (team ? ss_clock_seconds() : thread_seconds()) - start;
+    double start = thread_seconds();
+    ss_solve_result result = solve_for(of, problem, limit, NULL, x);
+    double seconds = thread_seconds() - start;
     *done = result.iterations;
     ss_solve_result_free(&result);
     return seconds;
 }
 
 /* The difference between many iterations and one, the smallest times of several runs. */
-static cost cost_of(const iteration *of, ss_problem *problem, ss_team *team)
+static cost cost_of(const iteration *of, ss_problem *problem)
 {
     double *x = must(malloc((size_t)problem->size * sizeof *x)), contacts = problem->size / 3.0;
     double few = INFINITY, many = INFINITY, budget = ss_clock_seconds() + 1.0;
     int one = 0, all = 0;
     for (int round = 0; round < 3 || (round < 30 && ss_clock_seconds() < budget); round++) {
-        few = fmin(few, time_solve(of, problem, 1, team, x, &one));
-        many = fmin(many, time_solve(of, problem, 1 + of->iterations, team, x, &all));
+        few = fmin(few, time_solve(of, problem, 1, x, &one));
+        many = fmin(many, time_solve(of, problem, 1 + of->iterations, x, &all));
     }
     free(x);
     double each = all > one ? (many - few) / (all - one) : NAN;
@@ -114,7 +113,7 @@ void print_iterations(const machine *m, int most)
             for (int kind = 0; kind < 2 && (is_sweep || s == 1); kind++) {
                 ss_frame *frame = kind ? make_pile(sizes[s]) : make_wall(sizes[s]);
                 ss_problem *problem = assemble(frame);
-                cost of = cost_of(&iterations[i], problem, NULL);
+                cost of = cost_of(&iterations[i], problem);
                 printf("%-28s %-5s %8d %9.0f %9.1f", iterations[i].name, kind ? "pile" : "wall",
                        problem->size / 3, of.first, of.iteration);
                 print_ratio(of.iteration, limit_of(m, &iterations[i], problem->size / 3.0));
@@ -123,42 +122,6 @@ void print_iterations(const machine *m, int most)
             }
         }
     }
-    printf("\n");
-}
-
-/* ---- threads ---------------------------------------------------------------------------------------- */
-
-static bool same_answer(const iteration *of, ss_problem *problem, ss_team *two)
-{
-    size_t bytes = (size_t)problem->size * sizeof(double);
-    double *x = must(malloc(bytes)), *y = must(malloc(bytes));
-    ss_solve_result first = solve_for(of, problem, 20, NULL, x), second = solve_for(of, problem, 20, two, y);
-    bool same = memcmp(x, y, bytes) == 0;
-    ss_solve_result_free(&first);
-    ss_solve_result_free(&second);
-    free(x);
-    free(y);
-    return same;
-}
-
-void print_threads(int most)
-{
-    static const int sizes[] = {5000, 12000, 50000, 200000};
-    ss_team *one = must(ss_team_create(1, NULL)), *two = must(ss_team_create(2, NULL));
-    printf("ns per contact and sweep of nsgs by the clock on the wall\n%-5s %8s %10s %10s %8s\n", "scene",
-           "contacts", "1 thread", "2 threads", "answers");
-    for (int s = 0; s < 4 && sizes[s] <= most; s++) {
-        ss_frame *frame = make_wall(sizes[s]);
-        ss_problem *problem = assemble(frame);
-        cost alone = cost_of(&iterations[1], problem, one), together = cost_of(&iterations[1], problem, two);
-        printf("%-5s %8d %10.1f %10.1f %8s\n", "wall", problem->size / 3, alone.iteration, together.iteration,
-               same_answer(&iterations[1], problem, two) ? "same" : "DIFFERENT");
-        fflush(stdout);
-        ss_problem_destroy(problem);
-        ss_frame_destroy(frame);
-    }
-    ss_team_destroy(two);
-    ss_team_destroy(one);
     printf("\n");
 }
 

@@ -20,7 +20,6 @@ extern const int iteration_count;
 ss_solve_result solve_for(const iteration *of, ss_problem *problem, int limit, ss_team *team, double *x);
 
 void print_iterations(const machine *m, int most);
-void print_threads(int most);
 void print_stages(const machine *m);
 
 #endif

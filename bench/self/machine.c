@@ -90,6 +90,43 @@ static double time_read(const arrays *of, bool wide)
     return 1e-9 * (double)(bytes * repeats) / best;
 }
 
+typedef struct together {
+    arrays *of; // of every worker
+    bool triad, wide;
+    volatile double sink;
+} together;
+
+static void go_through(int64_t begin, int64_t end, int worker, void *context)
+{
+    together *all = context;
+    (void)worker;
+    for (int64_t k = begin; k < end; k++) {
+        const arrays *of = &all->of[k];
+        if (all->triad)
+            (all->wide ? triad_wide : triad_plain)(of->count, of->a, of->b, of->c);
+        else
+            all->sink = (all->wide ? read_wide : read_plain)(of->count, of->b);
+    }
+}
+
+double bandwidth_together(ss_team *team, bool triad)
+{
+    int workers = ss_team_size(team);
+    size_t count = ((size_t)64 << 20) / sizeof(four);
+    together all = {.of = must(calloc((size_t)workers, sizeof *all.of)), .triad = triad, .wide = HAS_WIDE};
+    for (int w = 0; w < workers; w++)
+        all.of[w] = (arrays){.count = count, .a = take(count), .b = take(count), .c = take(count)};
+    double best = INFINITY;
+    for (int round = 0; round < 12; round++) {
+        double start = ss_clock_seconds();
+        ss_parallel_for(team, workers, 1, go_through, &all);
+        best = fmin(best, ss_clock_seconds() - start);
+    }
+    for (int w = 0; w < workers; w++) free(all.of[w].a), free(all.of[w].b), free(all.of[w].c);
+    free(all.of);
+    return 1e-9 * (double)(workers * (triad ? 3 : 1)) * (double)(count * sizeof(four)) / best;
+}
+
 /* ---- arithmetic ------------------------------------------------------------------------------------- */
 
 enum { TURNS = 20000 };

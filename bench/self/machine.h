@@ -3,6 +3,7 @@
 #define BENCH_SELF_MACHINE_H
 
 #include <stddef.h>
+#include <stickslip/base.h>
 
 enum { LEVELS = 4 };
 
@@ -19,6 +20,9 @@ double thread_seconds(void);
 machine measure_machine(void);
 /* GB/s of reading what needs this many bytes. */
 double bandwidth_for(const machine *m, double bytes);
+/* GB/s of memory, all workers of the team at once, each in arrays of its own, by the clock on the wall: of a
+ * sum, or of the triad. */
+double bandwidth_together(ss_team *team, bool triad);
 void print_machine(const machine *m);
 
 #endif

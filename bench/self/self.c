@@ -10,6 +10,7 @@
 #include "counts.h"
 #include "kernels.h"
 #include "scenes.h"
+#include "threads.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,7 +27,7 @@ static const char usage[] =
     "parts (default: all):\n"
     "  machine           bandwidth of every cache and of memory, flops\n"
     "  iterations        our loops, ns per contact, beside what the machine allows\n"
-    "  threads           one thread and two\n"
+    "  threads           one thread and two: memory, whole steps by stages, single solves\n"
     "  stages            what is done once per step: assembling, making the matrix, collision\n"
     "  counts            instructions by callgrind, beside those of the reference\n"
     "options:\n"
