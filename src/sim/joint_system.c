@@ -248,7 +248,22 @@ static double couple(const ss_joint_system *system, const shared_bodies *shared,
     return sum;
 }
 
-bool ss_joint_system_linearise(ss_joint_system *system, const ss_world *world, ss_error *err)
+void ss_joint_system_see(ss_joint_system *system, const ss_world *world)
+{
+    for (int k = 0; k < system->joint_count; k++) {
+        const ss_joint_block *block = &system->blocks[k];
+        ss_joint_equation rows[6];
+        ss_joint_residual(world, block->joint, rows);
+        if (block->own < block->rows) ss_joint_rotors(world, block->joint, rows + block->own);
+        for (int r = 0; r < block->rows; r++) {
+            int at = block->first + r;
+            system->softness[at] = r < block->own ? 0.0 : rows[r].regularization;
+            memcpy(system->jacobian[at], rows[r].jacobian, 6 * (size_t)block->bodies * sizeof(double));
+        }
+    }
+}
+
+bool ss_joint_system_factor(ss_joint_system *system, const ss_world *world, ss_error *err)
 {
     /* M^-1 of the members, in the world frame. */
     for (int m = 0; m < system->member_count; m++) {
@@ -261,24 +276,15 @@ bool ss_joint_system_linearise(ss_joint_system *system, const ss_world *world, s
         system->inverse[m] = inverse;
     }
 
-    /* Rows J, their responses M^-1 J', and scales that make the diagonal of S one. */
+    /* Responses M^-1 J' of the rows, and scales that make the diagonal of S one. */
     for (int k = 0; k < system->joint_count; k++) {
         const ss_joint_block *block = &system->blocks[k];
-        ss_joint_equation rows[6];
-        ss_joint_residual(world, block->joint, rows);
-        if (block->own < block->rows) ss_joint_rotors(world, block->joint, rows + block->own);
-        for (int r = 0; r < block->rows; r++) {
-            double *jacobian = system->jacobian[block->first + r],
-                   *response = system->response[block->first + r];
-            system->softness[block->first + r] = r < block->own ? 0.0 : rows[r].regularization;
-            memcpy(jacobian, rows[r].jacobian, 6 * (size_t)block->bodies * sizeof *jacobian);
-            for (int side = 0; side < block->bodies; side++)
-                if (block->member[side] >= 0)
-                    ss_mass_apply(&system->inverse[block->member[side]], jacobian + 6 * side,
-                                  response + 6 * side);
-        }
         shared_bodies own = find_shared(block, block);
         for (int r = block->first; r < block->first + block->rows; r++) {
+            for (int side = 0; side < block->bodies; side++)
+                if (block->member[side] >= 0)
+                    ss_mass_apply(&system->inverse[block->member[side]], system->jacobian[r] + 6 * side,
+                                  system->response[r] + 6 * side);
             double diagonal = couple(system, &own, r, r) + system->softness[r];
             system->scale[r] = diagonal > 0.0 ? 1.0 / sqrt(diagonal) : 0.0;
         }
@@ -287,17 +293,18 @@ bool ss_joint_system_linearise(ss_joint_system *system, const ss_world *world, s
     /* S by columns, in units of its diagonal: rows of the neighbours, then its own. */
     for (int k = 0; k < system->joint_count; k++) {
         const ss_joint_block *block = &system->blocks[k];
-        for (int j = block->first; j < block->first + block->rows; j++) {
-            double *value = system->matrix->value + system->matrix->start[j];
-            for (int i = system->neighbour_start[k]; i <= system->neighbour_start[k + 1]; i++) {
-                bool own = i == system->neighbour_start[k + 1];
-                const ss_joint_block *other = own ? block : &system->blocks[system->neighbour[i]];
-                shared_bodies shared = find_shared(other, block);
+        for (int i = system->neighbour_start[k], above = 0; i <= system->neighbour_start[k + 1]; i++) {
+            bool own = i == system->neighbour_start[k + 1];
+            const ss_joint_block *other = own ? block : &system->blocks[system->neighbour[i]];
+            shared_bodies shared = find_shared(other, block);
+            for (int j = block->first; j < block->first + block->rows; j++) {
+                double *value = system->matrix->value + system->matrix->start[j] + above;
                 int end = own ? j : other->first + other->rows;
                 for (int r = other->first; r < end; r++)
                     *value++ = system->scale[r] * system->scale[j] * couple(system, &shared, r, j);
+                if (own) *value = 1.0 + regularisation;
             }
-            *value = 1.0 + regularisation;
+            above += other->rows;
         }
     }
     return ss_linalg_check(ss_ldl_factor(system->ldl, system->matrix), "joints", err);

@@ -35,8 +35,8 @@ typedef struct ss_joint_system {
     int joint_count, row_count, member_count;
     ss_joint_block *blocks;
     ss_joint_member *members;
-    ss_mass *inverse;                        /* of each dynamic member, at the last linearisation */
-    double (*jacobian)[6 * SS_JOINT_BODIES]; /* of the last linearisation */
+    ss_mass *inverse;                        /* of each dynamic member, when last factored */
+    double (*jacobian)[6 * SS_JOINT_BODIES]; /* as last seen */
     double (*response)[6 * SS_JOINT_BODIES]; /* M^-1 times it */
     double *scale;                           /* 1 / sqrt of S's diagonal; 0 for a row that moves nothing */
     double *softness;                        /* of rotors: 1 / armature; 0 of equations */
@@ -50,10 +50,11 @@ void ss_joint_system_free(ss_joint_system *system);
 /* Finds the joints that take part. The symbolic work is done again only when they are others than before;
  * then false when out of memory, with the system empty. */
 bool ss_joint_system_gather(ss_joint_system *system, const ss_world *world, ss_error *err);
-/* G, M and the factors at the present poses. */
-bool ss_joint_system_linearise(ss_joint_system *system, const ss_world *world, ss_error *err);
+/* G at the present poses; and then M, the scales and the factors, at the same poses. */
+void ss_joint_system_see(ss_joint_system *system, const ss_world *world);
+bool ss_joint_system_factor(ss_joint_system *system, const ss_world *world, ss_error *err);
 
-/* Violations at the present poses, and G v of the last linearisation; both return the largest. */
+/* Violations at the present poses, and G v with the G last seen; both return the largest. */
 double ss_joint_system_violation(const ss_joint_system *system, const ss_world *world, double *violation);
 double ss_joint_system_speed(const ss_joint_system *system, const ss_world *world, double *speed);
 /* Largest of such errors, each over the square root of its entry on S's diagonal: one unit for

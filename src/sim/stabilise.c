@@ -113,6 +113,12 @@ static double safe_share(const ss_stabiliser *stabiliser)
     return turn > largest_turn ? largest_turn / turn : 1.0;
 }
 
+static bool linearise(const correction *c, ss_error *err)
+{
+    ss_joint_system_see(&c->stabiliser->system, c->world);
+    return ss_joint_system_factor(&c->stabiliser->system, c->world, err);
+}
+
 static double look(const correction *c)
 {
     return ss_joint_system_violation(&c->stabiliser->system, c->world, c->stabiliser->error);
@@ -149,7 +155,7 @@ static bool iterate(const correction *c, double tolerance, ss_stabilise_report *
         if (fresh && share == 1.0 && left > hopeless * size) return true;
 
         fresh = left > c->slow * size;
-        if (fresh && !ss_joint_system_linearise(system, c->world, err)) return false;
+        if (fresh && !linearise(c, err)) return false;
         size = left;
     }
     return true;
@@ -193,7 +199,7 @@ static bool correct_positions(const correction *c, double tolerance, ss_stabilis
     bool good = true;
     if (!(report->before <= tolerance)) {
         put_back_poses(stabiliser, c->world); // G and M of the step's start
-        good = ss_joint_system_linearise(&stabiliser->system, c->world, err);
+        good = linearise(c, err);
         predict(c);
         good = good && iterate(c, tolerance, report, err);
     }
@@ -227,8 +233,12 @@ bool ss_stabilise_after_move(ss_stabiliser *stabiliser, ss_world *world, double 
     if (!begin(stabiliser, world, report, err)) return false;
     if (report->rows == 0) return true;
     ss_joint_system *system = &stabiliser->system;
-    bool good = ss_joint_system_linearise(system, world, err);
-    if (good) report->before = report->after = ss_joint_system_speed(system, world, stabiliser->error);
+
+    /* Mostly G shows that nothing is to be done, and no factors are needed. */
+    ss_joint_system_see(system, world);
+    report->before = report->after = ss_joint_system_speed(system, world, stabiliser->error);
+    if (report->after <= tolerance) return true;
+    bool good = ss_joint_system_factor(system, world, err);
     double first = good ? ss_joint_system_size(system, stabiliser->error) : 0.0;
 
     while (good && !(report->after <= tolerance) && report->iterations < SPEED_ITERATIONS_MOST) {
