@@ -1,6 +1,6 @@
 /* Contacts of all pairs. Workers put the points they find into stores of their own and note for each
- * pair where they are; the list is then made in the order of the pairs, so that it does not depend on
- * who found what. */
+ * pair where they are. Then each pair gets its place in the list, in the order of the pairs, so that the
+ * list does not depend on who found what, and the workers copy the contacts there. */
 #include "collision/pairs.h"
 #include "collision/reduce.h"
 #include "collision/state.h"
@@ -103,12 +103,17 @@ static void work(int64_t begin, int64_t end, int worker, void *context)
     for (int64_t i = begin; i < end; i++) {
         ss_kept_manifold *kept = c->keeps && c->slots[i] >= 0 ? &c->kept[c->slots[i]] : NULL;
         find_points(c, c->pairs.items[i], kept, &manifold);
-        c->results[i] = (ss_pair_result){worker, store->wanted, manifold.count};
+        c->results[i] = (ss_pair_result){.worker = worker, .first = store->wanted, .count = manifold.count};
         store->wanted += manifold.count;
         if (store->wanted <= store->capacity)
             memcpy(store->items + c->results[i].first, manifold.points,
                    (size_t)manifold.count * sizeof *manifold.points);
     }
+}
+
+static ss_team *helpers_for(const ss_collision *c, ss_team *team)
+{
+    return c->pairs.count < PAIRS_FOR_A_TEAM ? NULL : team;
 }
 
 /* Room in every store for all points, and then some: which worker gets which pairs is not known. */
@@ -153,8 +158,7 @@ static bool find_all(ss_collision *c, ss_team *team, int *points, ss_error *err)
     // Once more with more room when a store was too small: now and then, as a world fills up.
     for (bool overfull = true; overfull;) {
         for (int w = 0; w < c->store_count; w++) c->stores[w].wanted = 0;
-        ss_team *helpers = c->pairs.count < PAIRS_FOR_A_TEAM ? NULL : team;
-        ss_parallel_for(helpers, c->pairs.count, PAIRS_AT_ONCE, work, c);
+        ss_parallel_for(helpers_for(c, team), c->pairs.count, PAIRS_AT_ONCE, work, c);
 
         overfull = false;
         *points = 0;
@@ -177,27 +181,36 @@ static uint64_t scatter(uint64_t x)
     return x ^ x >> 31;
 }
 
-static void list_pair(ss_collision *c, ss_shape_pair pair, const ss_contact_point *points, int count)
+/* The contacts of pairs that were found, each at its place in the list. */
+static void list_pairs(int64_t begin, int64_t end, int worker, void *context)
 {
-    int a = ss_shape_pair_a(pair), b = ss_shape_pair_b(pair);
-    const ss_proxy *first = &c->proxies[a], *second = &c->proxies[b];
-    ss_material_pair material = ss_world_pair(c->world, first->material, second->material);
-    ss_vec3 belt = ss_vec3_subtract(second->belt, first->belt);
-    uint64_t pair_hash = scatter(pair);
-    for (int k = 0; k < count; k++) {
-        ss_contact *to = &c->contacts.items[c->contacts.count++];
-        to->shape_a = a;
-        to->shape_b = b;
-        to->body_a = first->body;
-        to->body_b = second->body;
-        memcpy(to->point, points[k].point, sizeof to->point);
-        memcpy(to->normal, points[k].normal, sizeof to->normal);
-        to->gap = points[k].gap;
-        to->material = material;
-        ss_vec3_store(belt, to->surface_velocity);
-        // Two contacts of a step share a key with a chance of about n^2 / 2^65.
-        to->key = scatter(pair_hash + points[k].feature * 0x9e3779b97f4a7c15u);
-        to->group = 0;
+    (void)worker;
+    ss_collision *c = context;
+    for (int64_t i = begin; i < end; i++) {
+        ss_pair_result result = c->results[i];
+        if (result.count == 0) continue;
+        ss_shape_pair pair = c->pairs.items[i];
+        const ss_contact_point *points = c->stores[result.worker].items + result.first;
+        int a = ss_shape_pair_a(pair), b = ss_shape_pair_b(pair);
+        const ss_proxy *first = &c->proxies[a], *second = &c->proxies[b];
+        ss_material_pair material = ss_world_pair(c->world, first->material, second->material);
+        ss_vec3 belt = ss_vec3_subtract(second->belt, first->belt);
+        uint64_t pair_hash = scatter(pair);
+        for (int k = 0; k < result.count; k++) {
+            ss_contact *to = &c->contacts.items[result.place + k];
+            to->shape_a = a;
+            to->shape_b = b;
+            to->body_a = first->body;
+            to->body_b = second->body;
+            memcpy(to->point, points[k].point, sizeof to->point);
+            memcpy(to->normal, points[k].normal, sizeof to->normal);
+            to->gap = points[k].gap;
+            to->material = material;
+            ss_vec3_store(belt, to->surface_velocity);
+            // Two contacts of a step share a key with a chance of about n^2 / 2^65.
+            to->key = scatter(pair_hash + points[k].feature * 0x9e3779b97f4a7c15u);
+            to->group = 0;
+        }
     }
 }
 
@@ -220,11 +233,11 @@ bool ss_contacts_find(ss_collision *c, ss_team *team, ss_error *err)
 
     // In the order of the pairs, not of the workers that found the points; groups of alternatives last.
     for (int i = 0; i < c->pairs.count; i++) {
-        ss_pair_result result = c->results[i];
-        if (result.count == 0) continue;
-        list_pair(c, c->pairs.items[i], c->stores[result.worker].items + result.first, result.count);
-        c->work.pairs_touching++;
+        c->results[i].place = c->contacts.count;
+        c->contacts.count += c->results[i].count;
+        c->work.pairs_touching += c->results[i].count > 0;
     }
+    ss_parallel_for(helpers_for(c, team), c->pairs.count, PAIRS_AT_ONCE, list_pairs, c);
     ss_collision_list_groups(&c->groups, &c->contacts);
     c->work.pairs_touching += c->groups.count;
     c->work.contacts = c->contacts.count;

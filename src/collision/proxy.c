@@ -11,6 +11,8 @@
 #define FAT_SHARE 0.05       /* of twice the radius: how far a shape may move before the tree hears of it */
 #define FAT_STEPS 2.0        /* steps of its present velocity that are foreseen */
 #define FAT_LIMIT 4.0 /* a fat box with this many times the room that a new one would have is made again */
+#define SHAPES_AT_ONCE 128
+#define SHAPES_FOR_A_TEAM 512 /* fewer are done by one thread, sooner than a second one wakes */
 
 /* ---- one proxy -------------------------------------------------------------------------------------- */
 
@@ -112,27 +114,14 @@ static void find_bounds(ss_collision *c, int number)
 
 /* ---- the tree --------------------------------------------------------------------------------------- */
 
-static void note_moved(ss_collision *c, int number)
-{
-    if (c->proxies[number].moved) return;
-    c->proxies[number].moved = true;
-    c->moved[c->moved_count++] = number;
-}
-
 static double extent_sum(const ss_box *box)
 {
     ss_vec3 d = ss_vec3_subtract(box->high, box->low);
     return d.x + d.y + d.z;
 }
 
-static void leave_tree(ss_collision *c, ss_proxy *proxy)
-{
-    if (proxy->leaf >= 0) ss_bvh_remove(&c->tree, proxy->leaf);
-    proxy->leaf = -1;
-}
-
-/* Gives the shape a new fat box in the tree, unless the old one still holds it without wasting room. */
-static void enter_tree(ss_collision *c, int number)
+/* Gives the shape a new fat box, unless the old one still holds it without wasting room. */
+static bool leaves_fat_box(ss_collision *c, int number)
 {
     ss_proxy *proxy = &c->proxies[number];
     ss_bounds *bounds = &c->bounds[number];
@@ -146,15 +135,14 @@ static void enter_tree(ss_collision *c, int number)
     if (proxy->leaf >= 0 && ss_box_holds(&bounds->fat, &bounds->tight)) {
         double room = extent_sum(&bounds->fat) - extent_sum(&bounds->tight);
         double new_room = extent_sum(&wanted) - extent_sum(&bounds->tight);
-        if (room <= FAT_LIMIT * new_room) return;
+        if (room <= FAT_LIMIT * new_room) return false;
     }
-    leave_tree(c, proxy);
     bounds->fat = wanted;
-    proxy->leaf = ss_bvh_insert(&c->tree, &wanted, number);
-    note_moved(c, number);
+    return true;
 }
 
-static void update(ss_collision *c, int number)
+/* Everything about one shape that is its own: the tree, and what is kept for all, have to wait. */
+static void follow(ss_collision *c, int number)
 {
     static const ss_box nowhere = {{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}};
     ss_proxy *proxy = &c->proxies[number];
@@ -162,6 +150,7 @@ static void update(ss_collision *c, int number)
     const ss_shape *shape = ss_world_shape(c->world, number);
     const ss_body *body = ss_world_body(c->world, shape->body);
     bool active = !shape->ghost && !(body && body->disabled);
+    proxy->reshaped = proxy->leaves = false;
     proxy->placed.shape = shape; // the world may have moved or rescaled what it holds
     proxy->placed.geometry = ss_world_geometry(c->world, number);
     proxy->body = shape->body;
@@ -171,20 +160,16 @@ static void update(ss_collision *c, int number)
     read_state(c, shape, body, proxy->placed.geometry, state);
     if (active == proxy->active && memcmp(state, proxy->state, sizeof state) == 0) return;
     // What is kept of contacts counts on the shapes as they were; NaN: the shape is new to us.
-    bool reshaped = memcmp(state, proxy->state, 10 * sizeof *state) != 0 || state[26] != proxy->state[26];
-    if (reshaped && !isnan(proxy->state[0])) {
-        c->kept_count = 0;
-        c->pairs_changed = true;
-    }
+    bool differs = memcmp(state, proxy->state, 10 * sizeof *state) != 0 || state[26] != proxy->state[26];
+    proxy->reshaped = differs && !isnan(proxy->state[0]);
     memcpy(proxy->state, state, sizeof state);
     proxy->active = active;
     proxy->dynamic = body && body->kind == SS_DYNAMIC;
 
     // Planes have no bounded box and stay out of the tree, as does what takes no part.
     if (!active) {
-        leave_tree(c, proxy);
         bounds->fat = bounds->tight = nowhere;
-        note_moved(c, number);
+        proxy->leaves = true;
         return;
     }
 
@@ -196,12 +181,14 @@ static void update(ss_collision *c, int number)
     proxy->angular = moves ? ss_vec3_load(body->velocity + 3) : none;
     proxy->belt = ss_placed_turn(&proxy->placed, ss_vec3_load(shape->surface_velocity));
     find_bounds(c, number);
-    if (is_plane(proxy)) {
-        bounds->fat = bounds->tight;
-        note_moved(c, number);
-    } else {
-        enter_tree(c, number);
-    }
+    if (is_plane(proxy)) bounds->fat = bounds->tight;
+    proxy->leaves = is_plane(proxy) || leaves_fat_box(c, number);
+}
+
+static void follow_range(int64_t begin, int64_t end, int worker, void *context)
+{
+    (void)worker;
+    for (int64_t i = begin; i < end; i++) follow(context, (int)i);
 }
 
 /* ---- all of them ------------------------------------------------------------------------------------ */
@@ -217,7 +204,7 @@ static bool grow(void **array, int count, int capacity, size_t size, ss_error *e
     return true;
 }
 
-bool ss_proxies_update(ss_collision *c, ss_error *err)
+bool ss_proxies_update(ss_collision *c, ss_team *team, ss_error *err)
 {
     int shapes = ss_world_shape_count(c->world), count = c->proxy_count;
     if (shapes > c->proxy_capacity) {
@@ -245,6 +232,22 @@ bool ss_proxies_update(ss_collision *c, ss_error *err)
     }
 
     c->gravity = ss_vec3_norm(ss_vec3_load(ss_world_gravity((ss_world *)c->world)));
-    for (int i = 0; i < shapes; i++) update(c, i);
+    ss_parallel_for(shapes < SHAPES_FOR_A_TEAM ? NULL : team, shapes, SHAPES_AT_ONCE, follow_range, c);
+
+    // The news, in the order of the shapes: the tree and the pairs follow.
+    for (int i = 0; i < shapes; i++) {
+        ss_proxy *proxy = &c->proxies[i];
+        if (proxy->reshaped) {
+            c->kept_count = 0;
+            c->pairs_changed = true;
+        }
+        if (!proxy->leaves) continue;
+        if (proxy->leaf >= 0) ss_bvh_remove(&c->tree, proxy->leaf);
+        bool enters = proxy->active && !is_plane(proxy);
+        proxy->leaf = enters ? ss_bvh_insert(&c->tree, &c->bounds[i].fat, i) : -1;
+        if (proxy->moved) continue;
+        proxy->moved = true;
+        c->moved[c->moved_count++] = i;
+    }
     return true;
 }

@@ -29,6 +29,7 @@ typedef struct ss_proxy {
     int body, material;
     ss_vec3 belt; /* the shape's surface velocity, in the world */
     bool active, dynamic, moved;
+    bool reshaped, leaves; /* news of this step: the shape is another one; it has left its fat box */
 } ss_proxy;
 
 /* What is looked at for every pair in every step is kept by itself, close together in memory. */
@@ -61,9 +62,10 @@ typedef struct ss_pair_list {
     ss_shape_pair *items;
 } ss_pair_list;
 
-/* Where the contacts of a pair are: points first .. first + count - 1 of a worker's store. */
+/* Where the contacts of a pair are: points first .. first + count - 1 of a worker's store; and where they go
+ * in the list. */
 typedef struct ss_pair_result {
-    int worker, first, count;
+    int worker, first, count, place;
 } ss_pair_result;
 
 /* What one worker found; `wanted` goes on counting when the store is full. */
@@ -123,7 +125,7 @@ void ss_kept_fill(const ss_manifold *manifold, const ss_proxy *a, const ss_proxy
 void ss_kept_read(const ss_kept_manifold *kept, const ss_proxy *a, const ss_proxy *b, ss_manifold *manifold);
 
 /* Places, boxes and the tree follow the world. */
-bool ss_proxies_update(ss_collision *collision, ss_error *err);
+bool ss_proxies_update(ss_collision *collision, ss_team *team, ss_error *err);
 /* Pairs follow the boxes. */
 bool ss_pairs_update(ss_collision *collision, ss_error *err);
 bool ss_contacts_find(ss_collision *collision, ss_team *team, ss_error *err);

@@ -54,16 +54,63 @@ void *ss_assembly_options(ss_assembly *assembly)
 
 /* ---- assemble --------------------------------------------------------------------------------------- */
 
+/* What loops over the contacts of a model are given. */
+typedef struct contact_loop {
+    const ss_contact_model *model;
+    const void *options;
+    ss_rows *rows;
+    const ss_problem_builder *builder; // behind the joints: for adding
+    const ss_answer *answer;           // for guessing
+    double *x;                         // unknowns of the first contact on
+} contact_loop;
+
+static void count_unknowns(int64_t begin, int64_t end, int worker, void *context)
+{
+    (void)worker;
+    const contact_loop *with = context;
+    int64_t unknowns = 0, blocks = 0;
+    for (int64_t c = begin; c < end; c++) {
+        int own_blocks = 0;
+        unknowns += with->model->unknowns(&with->rows->contact[c], with->options, &own_blocks);
+        blocks += own_blocks;
+    }
+    int64_t *of_chunk = with->rows->start[begin / SS_ROWS_AT_ONCE + 1];
+    of_chunk[0] = unknowns;
+    of_chunk[1] = blocks;
+}
+
+/* Where the unknowns and blocks of each chunk of contacts begin, and at last how many there are. */
+static const int64_t *find_starts(contact_loop *with)
+{
+    ss_rows *rows = with->rows;
+    int chunks = (rows->contact_count + SS_ROWS_AT_ONCE - 1) / SS_ROWS_AT_ONCE;
+    rows->start[0][0] = rows->start[0][1] = 0;
+    ss_parallel_for(ss_rows_team(rows), rows->contact_count, SS_ROWS_AT_ONCE, count_unknowns, with);
+    for (int k = 0; k < chunks; k++) {
+        rows->start[k + 1][0] += rows->start[k][0];
+        rows->start[k + 1][1] += rows->start[k][1];
+    }
+    return rows->start[chunks];
+}
+
+static void add_range(int64_t begin, int64_t end, int worker, void *context)
+{
+    (void)worker;
+    const contact_loop *with = context;
+    const int64_t *start = with->rows->start[begin / SS_ROWS_AT_ONCE];
+    ss_problem_builder own = *with->builder;
+    own.size = own.first += (int)start[0];
+    own.blocks += (int)start[1];
+    for (int64_t c = begin; c < end; c++)
+        with->model->add(with->rows, &with->rows->contact[c], with->options, &own);
+}
+
 /* The problem of the rows under one model, in the memory of the store. */
 static bool build(const ss_contact_model *model, ss_rows *rows, const void *options, ss_problem_store *store,
                   ss_error *err)
 {
-    int64_t unknowns = 0, blocks = 0;
-    for (int c = 0; c < rows->contact_count; c++) {
-        int own_blocks = 0;
-        unknowns += model->unknowns(&rows->contact[c], options, &own_blocks);
-        blocks += own_blocks;
-    }
+    contact_loop with = {.model = model, .options = options, .rows = rows};
+    const int64_t *all = find_starts(&with);
 
     /* The impulses of a model of forces are known already: they are part of the free velocity. */
     bool forces = model->traits & SS_MODELS_FORCES;
@@ -74,8 +121,11 @@ static bool build(const ss_contact_model *model, ss_rows *rows, const void *opti
     if (forces) ss_rows_move(rows);
 
     ss_problem_builder builder;
-    if (!ss_builder_start(store, rows, unknowns, blocks, &builder, err)) return false;
-    for (int c = 0; c < rows->contact_count; c++) model->add(rows, &rows->contact[c], options, &builder);
+    if (!ss_builder_start(store, rows, all[0], all[1], &builder, err)) return false;
+    with.builder = &builder;
+    ss_parallel_for(ss_rows_team(rows), rows->contact_count, SS_ROWS_AT_ONCE, add_range, &with);
+    builder.size = builder.first += (int)all[0];
+    builder.blocks += (int)all[1];
     if (!ss_builder_finish(&builder, err)) return false;
     if (forces) ss_rows_let_go(rows);
     return true;
@@ -91,6 +141,7 @@ bool ss_assemble(ss_assembly *assembly, const ss_frame *frame, ss_findings *note
 
     /* By a model of the library, or by an author's functions: for one contact, or for the whole frame. */
     ss_rows *rows = &assembly->rows;
+    rows->team = assembly->team;
     if (!ss_rows_make(frame, assembly->options, rows, err)) return false;
     if (model) {
         if (model->prepare) model->prepare(rows, assembly->options);
@@ -263,16 +314,27 @@ static void take_velocities(ss_rows *rows, const ss_answer *answer)
     }
 }
 
+static void guess_range(int64_t begin, int64_t end, int worker, void *context)
+{
+    (void)worker;
+    const contact_loop *with = context;
+    double *x = with->x + with->rows->start[begin / SS_ROWS_AT_ONCE][0];
+    for (int64_t c = begin; c < end; c++) {
+        const ss_contact_row *contact = &with->rows->contact[c];
+        int blocks;
+        ss_contact_impulse impulse = ss_contact_impulse_of(contact, with->answer);
+        with->model->write(with->rows, contact, with->options, &impulse, x);
+        x += with->model->unknowns(contact, with->options, &blocks);
+    }
+}
+
 static void guess_under(const ss_contact_model *model, const void *options, ss_rows *rows,
                         const ss_answer *answer, double *x)
 {
     for (int r = 0; r < rows->joint_count; r++) *x++ = answer->row_impulse[rows->joint[r].row];
-    for (int c = 0, blocks; c < rows->contact_count; c++) {
-        const ss_contact_row *contact = &rows->contact[c];
-        ss_contact_impulse impulse = ss_contact_impulse_of(contact, answer);
-        model->write(rows, contact, options, &impulse, x);
-        x += model->unknowns(contact, options, &blocks);
-    }
+    contact_loop with = {.model = model, .options = options, .rows = rows, .answer = answer, .x = x};
+    find_starts(&with);
+    ss_parallel_for(ss_rows_team(rows), rows->contact_count, SS_ROWS_AT_ONCE, guess_range, &with);
     ss_rows_let_go(rows);
 }
 

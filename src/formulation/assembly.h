@@ -21,6 +21,7 @@ struct ss_assembly {
     ss_rows maximal_rows; /* of a problem in minimal coordinates: what its answer is judged by */
     bool has_maximal_rows;
     ss_own_laws own; /* of a formulation that is not the library's */
+    ss_team *team;   /* the owner's, which shares the work; NULL: one thread */
 };
 
 /* What answers are judged by: the Coulomb problem with both tangents of every contact, planar or not, in

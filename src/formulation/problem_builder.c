@@ -67,11 +67,10 @@ int ss_builder_add_tangent(ss_problem_builder *builder, const ss_contact_row *co
 
 void ss_builder_close(ss_problem_builder *builder, ss_block like)
 {
-    ss_block *blocks = builder->problem->blocks;
-    int k = builder->blocks++;
-    like.first = k > 0 ? blocks[k - 1].first + blocks[k - 1].size : 0;
+    like.first = builder->first;
     like.size = builder->size - like.first;
-    blocks[k] = like;
+    builder->first = builder->size;
+    builder->problem->blocks[builder->blocks++] = like;
 }
 
 bool ss_builder_start(ss_problem_store *store, const ss_rows *rows, int64_t unknowns, int64_t blocks,
@@ -119,20 +118,13 @@ bool ss_builder_start(ss_problem_store *store, const ss_rows *rows, int64_t unkn
 
 /* ---- b and the diagonal ----------------------------------------------------------------------------- */
 
-bool ss_builder_finish(ss_problem_builder *builder, ss_error *err)
+/* The diagonal in the order in which ss_problem_need_matrix adds, so that both have the same bits. */
+static void finish_rows(int64_t begin, int64_t end, int worker, void *context)
 {
-    ss_problem *problem = builder->problem;
+    (void)worker;
+    ss_problem *problem = context;
     ss_bodies_form *form = problem->bodies;
-    problem->size = builder->size;
-    problem->block_count = builder->blocks;
-    problem->symmetric = true;
-    if (builder->rows->minimal) {
-        ss_coordinates *coordinates = (ss_coordinates *)(uintptr_t)&builder->rows->coordinates; // its scratch
-        if (!ss_coordinates_transform(coordinates, builder->rows->frame_body, problem, err)) return false;
-    }
-
-    /* The diagonal in the order in which ss_problem_need_matrix adds, so that both have the same bits. */
-    for (int i = 0; i < problem->size; i++) {
+    for (int i = (int)begin; i < end; i++) {
         problem->b[i] = ss_bodies_row(form, i, form->free_velocity) + form->offset[i];
         double sum = form->compliance[i];
         const double *block;
@@ -144,5 +136,19 @@ bool ss_builder_finish(ss_problem_builder *builder, ss_error *err)
         }
         problem->diagonal[i] = sum;
     }
+}
+
+bool ss_builder_finish(ss_problem_builder *builder, ss_error *err)
+{
+    const ss_rows *rows = builder->rows;
+    ss_problem *problem = builder->problem;
+    problem->size = builder->size;
+    problem->block_count = builder->blocks;
+    problem->symmetric = true;
+    if (rows->minimal) {
+        ss_coordinates *coordinates = (ss_coordinates *)(uintptr_t)&rows->coordinates; // its scratch
+        if (!ss_coordinates_transform(coordinates, rows->frame_body, problem, err)) return false;
+    }
+    ss_parallel_for(ss_rows_team(rows), problem->size, 3 * SS_ROWS_AT_ONCE, finish_rows, problem);
     return true;
 }

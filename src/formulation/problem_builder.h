@@ -8,6 +8,7 @@
 typedef struct ss_problem_builder {
     ss_problem *problem; /* bodies form */
     int size, blocks;    /* so far */
+    int first;           /* unknown of the block that is open */
     const ss_rows *rows;
 } ss_problem_builder;
 

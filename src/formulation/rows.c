@@ -7,16 +7,17 @@
 
 /* ---- bodies ----------------------------------------------------------------------------------------- */
 
-static bool add_bodies(const ss_frame *frame, ss_rows *rows, ss_error *err)
+/* Masses and free velocities of live bodies; one that cannot be inverted is not a number. */
+static void fill_bodies(int64_t begin, int64_t end, int worker, void *context)
 {
-    for (int b = 0; b < frame->bodies.count; b++) {
-        rows->body[b] = -1;
-        if (!ss_frame_is_live(frame, b)) continue;
-        int live = rows->body[b] = rows->body_count++;
-        rows->frame_body[live] = b;
+    (void)worker;
+    ss_rows *rows = context;
+    const ss_frame *frame = rows->frame;
+    for (int64_t live = begin; live < end; live++) {
+        int b = rows->frame_body[live];
         ss_mass mass = ss_frame_mass(frame, b), inverse;
-        if (!ss_mass_inverse(&mass, &inverse))
-            return ss_fail(err, SS_ERROR_INPUT, "bodies/world_inertia_tensors[%d]: cannot be inverted", b);
+        rows->inverse_mass[live] = NAN;
+        if (!ss_mass_inverse(&mass, &inverse)) continue;
         rows->inverse_mass[live] = inverse.linear;
         ss_mat3_store(ss_mat3_symmetric_part(inverse.angular), rows->inverse_inertia[live]);
 
@@ -25,6 +26,21 @@ static bool add_bodies(const ss_frame *frame, ss_rows *rows, ss_error *err)
         for (int i = 0; i < 6; i++) v[i] = frame->bodies.velocity[b][i] + frame->h * v[i];
         if (rows->minimal) ss_coordinates_velocity(&rows->coordinates, b, v);
         memcpy(rows->velocity[live], v, sizeof rows->velocity[live]);
+    }
+}
+
+static bool add_bodies(const ss_frame *frame, ss_rows *rows, ss_error *err)
+{
+    for (int b = 0; b < frame->bodies.count; b++) {
+        bool moves = ss_frame_is_live(frame, b);
+        rows->body[b] = moves ? rows->body_count : -1;
+        if (moves) rows->frame_body[rows->body_count++] = b;
+    }
+    ss_parallel_for(ss_rows_team(rows), rows->body_count, SS_ROWS_AT_ONCE, fill_bodies, rows);
+    for (int live = 0; live < rows->body_count; live++) {
+        if (!isnan(rows->inverse_mass[live])) continue;
+        return ss_fail(err, SS_ERROR_INPUT, "bodies/world_inertia_tensors[%d]: cannot be inverted",
+                       rows->frame_body[live]);
     }
     return true;
 }
@@ -313,10 +329,67 @@ static void push_pulls(ss_rows *rows, double sign)
     }
 }
 
+/* The row of a contact whose number and live bodies are there already. False when nothing moves along its
+ * normal. */
+static bool fill_contact(ss_rows *rows, const ss_step_options *step, ss_contact_row *to)
+{
+    const ss_frame *frame = rows->frame;
+    const ss_contacts *contacts = &frame->contacts;
+    int c = to->contact;
+    double t_u[3], t_v[3], r_a[3], r_b[3];
+    ss_contact_tangents(frame, c, t_u, t_v);
+    ss_contact_lever_arms(frame, c, r_a, r_b);
+    to->normal = ss_vec3_load(contacts->normal[c]); // one by one: clearing it all takes as long as the rest
+    to->tangent[0] = ss_vec3_load(t_u);
+    to->tangent[1] = ss_vec3_load(t_v);
+    to->arm[0] = ss_vec3_load(r_a);
+    to->arm[1] = ss_vec3_load(r_b);
+    to->in_plane[0] = to->in_plane[1] = true;
+    to->mu[0] = contacts->mu[c][0];
+    to->mu[1] = contacts->mu[c][1];
+    to->mu_rolling = contacts->mu_rolling ? contacts->mu_rolling[c] : 0.0;
+    to->mu_torsion = contacts->mu_torsion && !rows->is_planar ? contacts->mu_torsion[c] : 0.0;
+    to->spin_coupling = contacts->spin_coupling ? contacts->spin_coupling[c] : SS_SPIN_INDEPENDENT;
+    to->pull = contacts->adhesion ? frame->h * contacts->adhesion[c] : 0.0;
+    to->compliance = contacts->compliance ? contacts->compliance[c] : 0.0;
+    to->surface =
+        contacts->surface_velocity ? ss_vec3_load(contacts->surface_velocity[c]) : (ss_vec3){0.0, 0.0, 0.0};
+    for (int k = 0; rows->is_planar && k < 2; k++)
+        to->in_plane[k] = fabs(to->tangent[k].z) < 0.5; // it is 0 or 1
+    if (rows->minimal && !see_contact(rows, to)) return false;
+    bool capped = step->mu_max > 0.0 && fmax(to->mu[0], to->mu[1]) > step->mu_max;
+    for (int k = 0; capped && k < 2; k++) to->mu[k] = fmin(to->mu[k], step->mu_max);
+
+    // Spring and damper, implicit: nu = -h (k (gap + h u) + d u), so that with C0 = 1/(k h^2) the row is
+    // u + C nu + (C/C0) gap/h = 0, C = 1/(1/C0 + h d). The gap of a spring counts in full.
+    double gap_part = gap_term(rows, step, to);
+    if (contacts->damping && to->compliance > 0.0) {
+        double softer = 1.0 / (1.0 + frame->h * contacts->damping[c] * to->compliance);
+        to->compliance *= softer;
+        gap_part = softer * contacts->gap[c] / frame->h;
+    }
+    to->offset = gap_part + ss_vec3_dot(to->normal, to->surface) - to->compliance * to->pull;
+    return true;
+}
+
+typedef struct contact_filling {
+    ss_rows *rows;
+    const ss_step_options *step;
+} contact_filling;
+
+static void fill_contacts(int64_t begin, int64_t end, int worker, void *context)
+{
+    (void)worker;
+    const contact_filling *with = context;
+    for (int64_t k = begin; k < end; k++) fill_contact(with->rows, with->step, &with->rows->contact[k]);
+}
+
 static bool add_contacts(const ss_frame *frame, const ss_step_options *step, ss_rows *rows, ss_error *err)
 {
     const ss_contacts *contacts = &frame->contacts;
     rows->is_planar = ss_frame_is_planar(frame);
+
+    /* Which ones; in minimal coordinates a row has to be there to say whether anything moves along it. */
     for (int c = 0; c < contacts->count; c++) {
         int live[2];
         if (!check_pair(contacts->pair[c], "contacts/pairs", c, err)) return false;
@@ -325,48 +398,20 @@ static bool add_contacts(const ss_frame *frame, const ss_step_options *step, ss_
             rows->far_contacts++;
             continue;
         }
-
-        ss_contact_row *to = &rows->contact[rows->contact_count++];
-        double t_u[3], t_v[3], r_a[3], r_b[3];
-        ss_contact_tangents(frame, c, t_u, t_v);
-        ss_contact_lever_arms(frame, c, r_a, r_b);
-        to->contact = c; // one by one: clearing it all first takes as long as the rest
+        ss_contact_row *to = &rows->contact[rows->contact_count];
+        to->contact = c;
         to->pair[0] = live[0];
         to->pair[1] = live[1];
-        to->normal = ss_vec3_load(contacts->normal[c]);
-        to->tangent[0] = ss_vec3_load(t_u);
-        to->tangent[1] = ss_vec3_load(t_v);
-        to->arm[0] = ss_vec3_load(r_a);
-        to->arm[1] = ss_vec3_load(r_b);
-        to->in_plane[0] = to->in_plane[1] = true;
-        to->mu[0] = contacts->mu[c][0];
-        to->mu[1] = contacts->mu[c][1];
-        to->mu_rolling = contacts->mu_rolling ? contacts->mu_rolling[c] : 0.0;
-        to->mu_torsion = contacts->mu_torsion && !rows->is_planar ? contacts->mu_torsion[c] : 0.0;
-        to->spin_coupling = contacts->spin_coupling ? contacts->spin_coupling[c] : SS_SPIN_INDEPENDENT;
-        to->pull = contacts->adhesion ? frame->h * contacts->adhesion[c] : 0.0;
-        to->compliance = contacts->compliance ? contacts->compliance[c] : 0.0;
-        to->surface = contacts->surface_velocity ? ss_vec3_load(contacts->surface_velocity[c])
-                                                 : (ss_vec3){0.0, 0.0, 0.0};
-        for (int k = 0; rows->is_planar && k < 2; k++)
-            to->in_plane[k] = fabs(to->tangent[k].z) < 0.5; // it is 0 or 1
-        if (rows->minimal && !see_contact(rows, to)) {
-            rows->contact_count--;
-            continue;
-        }
-        bool capped = step->mu_max > 0.0 && fmax(to->mu[0], to->mu[1]) > step->mu_max;
-        for (int k = 0; capped && k < 2; k++) to->mu[k] = fmin(to->mu[k], step->mu_max);
-        rows->capped_contacts += capped;
+        rows->contact_count += !rows->minimal || fill_contact(rows, step, to);
+    }
 
-        // Spring and damper, implicit: nu = -h (k (gap + h u) + d u), so that with C0 = 1/(k h^2) the row is
-        // u + C nu + (C/C0) gap/h = 0, C = 1/(1/C0 + h d). The gap of a spring counts in full.
-        double gap_part = gap_term(rows, step, to);
-        if (contacts->damping && to->compliance > 0.0) {
-            double softer = 1.0 / (1.0 + frame->h * contacts->damping[c] * to->compliance);
-            to->compliance *= softer;
-            gap_part = softer * contacts->gap[c] / frame->h;
-        }
-        to->offset = gap_part + ss_vec3_dot(to->normal, to->surface) - to->compliance * to->pull;
+    /* Their numbers. */
+    contact_filling with = {.rows = rows, .step = step};
+    if (!rows->minimal)
+        ss_parallel_for(ss_rows_team(rows), rows->contact_count, SS_ROWS_AT_ONCE, fill_contacts, &with);
+    for (int k = 0; step->mu_max > 0.0 && k < rows->contact_count; k++) {
+        const double *mu = contacts->mu[rows->contact[k].contact];
+        rows->capped_contacts += fmax(mu[0], mu[1]) > step->mu_max;
     }
     return true;
 }
@@ -384,6 +429,7 @@ void ss_rows_free(ss_rows *rows)
     ss_release(rows->joint);
     ss_release(rows->contact);
     ss_release(rows->place);
+    ss_release(rows->start);
     ss_release(rows->further_body);
     ss_release(rows->further_jacobian);
     ss_release(rows->frame_body);
@@ -435,12 +481,15 @@ static bool make_room(const ss_frame *frame, ss_rows *rows, ss_error *err)
     if (!rows->contact || contacts > rows->contact_room) {
         rows->contact_room = rows->contact ? contacts + contacts / 4 : contacts;
         ss_release(rows->contact);
+        ss_release(rows->start);
         rows->contact = ss_allocate((size_t)rows->contact_room, sizeof *rows->contact);
+        rows->start = ss_allocate((size_t)rows->contact_room / SS_ROWS_AT_ONCE + 2, sizeof *rows->start);
     }
 
     bool good = rows->body && rows->inverse_mass && rows->inverse_inertia && rows->free_velocity &&
                 rows->velocity && rows->momentum && rows->frame_body && rows->joint && rows->place &&
-                rows->contact && (further == 0 || (rows->further_body && rows->further_jacobian));
+                rows->contact && rows->start &&
+                (further == 0 || (rows->further_body && rows->further_jacobian));
     return good || ss_fail(err, SS_ERROR_RESOURCES, "out of memory for the rows of %d bodies and %d contacts",
                            bodies, contacts);
 }

@@ -72,6 +72,10 @@ typedef struct ss_rows {
     int further_count;
     int body_room, joint_room, contact_room, further_room;
     int *place; /* of the frame's constraint rows among the rows */
+    /* Unknowns and blocks of the contacts in front of each chunk of them, as a model has them: written by who
+     * goes through them. */
+    int64_t (*start)[2];
+    ss_team *team; /* shares loops over contacts and bodies; NULL: one thread */
     /* In minimal coordinates implied joints are left out, and pushes move the coordinates. Rows between
      * bodies of which T moves none are left out as well. */
     bool minimal;
@@ -79,6 +83,16 @@ typedef struct ss_rows {
     ss_coordinates coordinates;
     ss_reactions reactions;
 } ss_rows;
+
+/* Contacts, bodies and unknowns of a frame are gone through in chunks of this many. Fewer contacts than the
+ * second number are done by one thread, sooner than another one wakes. */
+enum { SS_ROWS_AT_ONCE = 256, SS_ROWS_FOR_A_TEAM = 1024 };
+
+/* Who goes through the contacts; in minimal coordinates they share memory. */
+static inline ss_team *ss_rows_team(const ss_rows *rows)
+{
+    return rows->minimal || rows->frame->contacts.count < SS_ROWS_FOR_A_TEAM ? NULL : rows->team;
+}
 
 /* `rows` is zeroed, or of another frame: its memory is used again. Fails when out of memory, when a mass
  * matrix is singular, and when both sides of a joint or contact are one body. */

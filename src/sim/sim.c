@@ -3,6 +3,7 @@
 
 #include "base/number.h"
 #include "collision/kept.h"
+#include "formulation/assembly.h"
 #include "linalg/quat.h"
 #include "model/geometry.h"
 #include "session/method.h"
@@ -194,6 +195,7 @@ static bool prepare(ss_sim *sim, ss_error *err)
     /* Threads, with an arena each, and one for the substep. */
     if (options->threads != 1) sim->team = ss_team_create(options->threads, err);
     if (options->threads != 1 && !sim->team) return false;
+    sim->assembly->team = sim->team;
     int workers = ss_team_size(sim->team);
     sim->arenas = ss_allocate((size_t)workers, sizeof *sim->arenas);
     if (!sim->arenas) return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for %d workers", workers);
