@@ -43,6 +43,21 @@ def test_answers_are_proved_stored_and_proved_again(files):
                 assert proof["second"] != proof["solver"] and proof["agreed"] < 1e-2  # friction of boxes is not unique
 
 
+def test_a_time_limit_ends_the_search_and_certifies_what_is_there(files):
+    # a nanosecond: the start is the answer of every method, and no frame in motion is at rest by itself
+    result = run("certify", "drop.h5", "--frame", "4", "--time-limit", "1e-9", code=FOUND)
+    assert "not proved within the time limit" in result.stderr and "0 of 1 proved" in result.stdout
+    assert run_json("certify", "drop.h5", "--frame", "4", "--time-limit", "600")["levels"] != {"none": 1}
+
+
+def test_large_frames_are_proved_by_one_method_alone_unless_thoroughly(here):
+    run("run", "isotropy", "-p", "count=600", "--steps", "1", "--record", "pucks.h5", "--no-metrics")
+    (proof,) = run_json("certify", "pucks.h5")["certificates"]
+    assert len(proof["contacts"]) > 2000 and proof["level"] == "backward" and "second" not in proof
+    (proof,) = run_json("certify", "pucks.h5", "--thorough")["certificates"]
+    assert proof["level"] == "backward" and proof["second"] != proof["solver"]
+
+
 def test_wrong_answers_are_refused(files):
     run("check", "certified.h5")
     with h5py.File("certified.h5", "r+") as file:

@@ -13,11 +13,6 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Proofs of large frames: above these numbers of contacts there is no second family, then no second method,
- * and methods stop a little above rounding, which sweeps reach only by and by; a proof needs 1e-8. Counts and
- * not seconds, so that every machine makes the same collection. */
-enum { MOST_COMPARED = 2000, MOST_TRIED = 10000 };
-#define LARGE_STOP "relative_energy<1e-11"
 enum { EXACT_UNKNOWNS = 30 }; /* as certify has it */
 enum { PICTURE_WIDTH = 240, PICTURE_HEIGHT = 160 };
 #define LARGEST_DIAGNOSED 2000 /* contacts */
@@ -26,7 +21,7 @@ enum { PICTURE_WIDTH = 240, PICTURE_HEIGHT = 160 };
 typedef struct maker {
     const ss_making *making;
     const ss_sequence *sequence;
-    ss_prover *prover[3]; /* compared, not compared, the first method alone */
+    ss_prover *prover; /* opened for the first proof */
     ss_writer *writer;
     ss_text *csv;
     char file[SS_FILE_PATH], path[2 * SS_FILE_PATH + 2];
@@ -41,17 +36,12 @@ void ss_sequence_file(const ss_sequence *sequence, char *file, size_t size)
 
 /* ---- proofs ----------------------------------------------------------------------------------------- */
 
-static ss_prover *prover_for(maker *m, int contacts, ss_error *err)
+static ss_prover *prover_of(maker *m, ss_error *err)
 {
-    int kind = contacts > MOST_TRIED ? 2 : contacts > MOST_COMPARED ? 1 : 0;
-    if (m->prover[kind]) return m->prover[kind];
-    ss_prover_options options = {.exact_unknowns = EXACT_UNKNOWNS,
-                                 .alone = kind > 0,
-                                 .methods = kind == 2 ? 1 : 0,
-                                 .stop = kind > 0 ? LARGE_STOP : NULL};
-    m->prover[kind] = ss_prover_create(&options, err);
-    if (m->prover[kind]) ss_prover_watch(m->prover[kind], m->making->cancel);
-    return m->prover[kind];
+    ss_prover_options options = {.exact_unknowns = EXACT_UNKNOWNS};
+    if (!m->prover) m->prover = ss_prover_create(&options, err);
+    if (m->prover) ss_prover_watch(m->prover, m->making->cancel);
+    return m->prover;
 }
 
 static bool is_cancelled(const maker *m)
@@ -159,7 +149,7 @@ static bool prove_frame(maker *m, const ss_frame *frame, ss_error *err)
 {
     char place[64];
     ss_problem_entry entry = {0};
-    ss_prover *prover = prover_for(m, frame->contacts.count, err);
+    ss_prover *prover = prover_of(m, err);
     const ss_proof *proof = prover ? ss_prove_frame(prover, frame, err) : NULL;
     if (!proof || is_cancelled(m)) return proof != NULL;
     snprintf(place, sizeof place, "/simulation_000001/mbs_frame%06d", m->frames + 1);
@@ -304,7 +294,7 @@ static bool import_problem(maker *m, ss_error *err)
     if (count <= 0) return count == 0 && ss_fail(err, SS_ERROR_INPUT, "%s: holds no problem", source);
     ss_fclib *file = ss_read_checked_problem(source, kinds[0], NULL, NULL, err);
     ss_problem *problem = file ? ss_problem_from_cone(file->cone, err) : NULL;
-    ss_prover *prover = problem ? prover_for(m, file->cone->contacts, err) : NULL;
+    ss_prover *prover = problem ? prover_of(m, err) : NULL;
     const ss_proof *proof = prover ? ss_prove_problem(prover, problem, err) : NULL;
     bool good = proof != NULL;
     if (good && !is_cancelled(m)) {
@@ -339,7 +329,7 @@ bool ss_sequence_make(const ss_making *making, const ss_sequence *sequence, ss_t
         snprintf(m.path, sizeof m.path, "%s/%s", making->folder, m.file);
     bool good = (sequence->source ? import : simulate)(&m, err);
     if (m.writer) ss_writer_discard(m.writer);
-    for (int k = 0; k < 3; k++) ss_prover_destroy(m.prover[k]);
+    ss_prover_destroy(m.prover);
     if ((!good || is_cancelled(&m)) && csv->data) csv->data[csv->length = before] = 0;
     if (good && csv->out_of_memory) good = ss_fail(err, SS_ERROR_RESOURCES, "out of memory for the index");
     return good;

@@ -1,5 +1,6 @@
 #include "session/prover.h"
 
+#include "session/stages.h"
 #include "solver/core/names.h"
 
 #include <math.h>
@@ -11,13 +12,25 @@
 static const char *const methods[] = {NULL, "interior-point", "nsgs", "admm", "lemke"};
 enum { METHODS = sizeof methods / sizeof *methods };
 
-/* As far as double precision goes. */
-static const char *const stop = "relative_energy<1e-13";
-enum { MOST_ITERATIONS = 20000 };
+/* Small ones as far as double precision goes. Large ones stop a little above rounding, which sweeps reach
+ * only by and by, while a proof needs 1e-8; first the comparison becomes too expensive, then the methods
+ * that factorise. */
+enum { MOST_COMPARED = 2000, MOST_TRIED = 10000, MOST_ITERATIONS = 20000 };
+
+ss_effort ss_effort_for(int contacts)
+{
+    bool small = contacts <= MOST_COMPARED;
+    return (ss_effort){.methods = contacts > MOST_TRIED ? 1 : METHODS,
+                       .compared = small,
+                       .stop = {SS_GAUGE_RELATIVE_ENERGY, small ? 1e-13 : 1e-11, false},
+                       .iterations = MOST_ITERATIONS};
+}
 
 struct ss_prover {
     ss_prover_options options;
     ss_session *session[METHODS];
+    ss_effort effort; /* for the frame or problem at hand */
+    double deadline;  /* for it: clock time, s; infinite: none */
     ss_proof proof;
     ss_certificate *certificate;
 };
@@ -27,7 +40,6 @@ static ss_session *open_session(const ss_prover_options *options, const char *so
     ss_request request = {.formulation = options->formulation,
                           .with = options->with,
                           .solver = solver,
-                          .stop = options->stop ? options->stop : stop,
                           .iterations = MOST_ITERATIONS,
                           .skip_exact = true};
     return ss_session_create(&request, err);
@@ -70,8 +82,29 @@ typedef struct claim {
     ss_problem *problem;
 } claim;
 
+static int contacts_of(const claim *what)
+{
+    return what->frame ? what->frame->contacts.count : what->problem->block_count;
+}
+
+static bool is_late(const ss_prover *prover)
+{
+    return ss_clock_seconds() >= prover->deadline;
+}
+
+/* Later runs of the session have what the effort and the time limit leave them. */
+static void limit(const ss_prover *prover, ss_session *session)
+{
+    double left = prover->deadline - ss_clock_seconds();
+    ss_session_limit(session, prover->effort.stop, isinf(left) ? 0.0 : fmax(left, 1e-9));
+}
+
 static const ss_result *solve(ss_prover *prover, int m, const claim *what, ss_error *err)
 {
+    if (prover->options.begin)
+        prover->options.begin(ss_session_solver(prover->session[m])->name, contacts_of(what),
+                              prover->options.context);
+    limit(prover, prover->session[m]);
     return what->frame ? ss_session_solve(prover->session[m], what->frame, NULL, err)
                        : ss_session_solve_problem(prover->session[m], what->problem, NULL, err);
 }
@@ -83,6 +116,7 @@ static ss_answer *go_inside(ss_prover *prover, const ss_frame *frame, double spe
     ss_frame *nearer = ss_frame_copy(frame, err);
     ss_session *session = nearer ? open_session(&prover->options, prover->options.solver, err) : NULL;
     ss_answer *to = NULL;
+    if (session) limit(prover, session);
     if (session && ss_frame_enable(nearer, "contacts/surface_velocities", err)) {
         for (int c = 0; c < nearer->contacts.count; c++)
             for (int i = 0; i < 3; i++)
@@ -167,11 +201,15 @@ static const ss_proof *prove(ss_prover *prover, const claim *what, ss_error *err
     ss_certificate_destroy(prover->certificate);
     prover->certificate = NULL;
     *proof = (ss_proof){0};
+    prover->effort = ss_effort_for(prover->options.thorough ? 0 : contacts_of(what));
+    prover->deadline =
+        prover->options.time_limit > 0.0 ? ss_clock_seconds() + prover->options.time_limit : INFINITY;
 
     // one method after the other, until one is certified; the smallest bound is kept
-    int best = -1, most = prover->options.methods > 0 ? prover->options.methods : METHODS;
-    for (int m = 0;
-         m < METHODS && m < most && (best < 0 || prover->certificate->level < SS_CERTIFIED_BACKWARD); m++) {
+    int best = -1;
+    for (int m = 0; m < prover->effort.methods &&
+                    (best < 0 || prover->certificate->level < SS_CERTIFIED_BACKWARD) && !proof->late;
+         m++) {
         const ss_result *result = solve(prover, m, what, err);
         if (!result) return NULL;
         if (result->refusal) continue;
@@ -189,6 +227,7 @@ static const ss_proof *prove(ss_prover *prover, const claim *what, ss_error *err
         } else {
             ss_certificate_destroy(own);
         }
+        proof->late = is_late(prover);
     }
     if (best < 0) return proof;
     const char *solver = ss_session_solver(prover->session[best])->name;
@@ -197,11 +236,13 @@ static const ss_proof *prove(ss_prover *prover, const claim *what, ss_error *err
 
     // the first method of another family that solves it
     ss_certificate *own = prover->certificate;
-    for (int m = 1; !prover->options.alone && m < METHODS && !own->second[0]; m++) {
+    bool compared = prover->effort.compared && !prover->options.alone;
+    for (int m = 1; compared && m < METHODS && !own->second[0] && !proof->late; m++) {
         const ss_solver *other = ss_session_solver(prover->session[m]);
         if (m == best || ss_solver_same(other->name, solver)) continue;
         const ss_result *result = solve(prover, m, what, err);
         if (!result) return NULL;
+        proof->late = is_late(prover);
         if (result->refusal || !(result->run.gauge[SS_GAUGE_RELATIVE_ENERGY] < 1e-6)) continue;
         snprintf(own->second, sizeof own->second, "%s", other->name);
         own->agreed = difference(what, proof->result, result);

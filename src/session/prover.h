@@ -17,15 +17,30 @@ typedef struct ss_prover_options {
     double tolerance;        /* of ss_certify_options; 0: its default */
     int exact_unknowns;      /* of ss_certify_options; 0: level exact is not tried */
     bool alone;              /* no second family, so that level agreed is never given */
-    int methods;             /* that are tried, one after the other; 0: all */
-    const char *stop;        /* their stop rule; NULL: as far as double precision goes */
+    bool thorough;           /* large ones with the effort of small ones */
+    double time_limit;       /* s of wall time for each frame or problem; 0: none */
+    /* called before each method, with its name and the number of contacts; may be NULL */
+    void (*begin)(const char *solver, int contacts, void *context);
+    void *context;
 } ss_prover_options;
+
+/* What a proof may cost, by the number of contacts: counts and not seconds, so that every machine proves the
+ * same. */
+typedef struct ss_effort {
+    int methods;       /* that are tried, one after the other */
+    bool compared;     /* with a second family */
+    ss_stop_rule stop; /* of each method */
+    int iterations;
+} ss_effort;
+
+ss_effort ss_effort_for(int contacts);
 
 /* The best that was found for one frame or problem. Owned by the prover, valid until the next one. */
 typedef struct ss_proof {
     const ss_result *result;           /* of the session that found the answer; NULL: no method accepts it */
     const ss_certificate *certificate; /* with solver, second and agreed */
     ss_assembly *assembly;             /* with the frame; NULL for problems */
+    bool late;                         /* the time limit came before everything was tried */
 } ss_proof;
 
 /* Messages name what is wrong with formulation, options or solver. */

@@ -1,3 +1,4 @@
+#include "session/prover.h"
 #include "session/stages.h"
 
 #include "formulation/model.h"
@@ -113,6 +114,12 @@ void ss_session_follow(ss_session *session, const ss_watcher *watcher)
 void ss_session_measure_only(ss_session *session, unsigned gauges)
 {
     session->gauges = gauges;
+}
+
+void ss_session_limit(ss_session *session, ss_stop_rule stop, double seconds)
+{
+    session->method.run.stop = stop;
+    session->method.run.time_limit = seconds;
 }
 
 /* ---- looking at it ------------------------------------------------------------------------------- */
@@ -322,6 +329,11 @@ static bool solve_coulomb(ss_session *session, const ss_solver *solver, ss_probl
                           .stop = reference_stop,
                           .keep = {SS_KEEP_BEST, cones ? SS_GAUGE_NATURAL_MAP : SS_GAUGE_RELATIVE_ENERGY},
                           .seed = session->method.run.seed};
+    ss_effort effort = ss_effort_for(problem->block_count);
+    if (session->method.certified && !effort.compared) {
+        run.stop = effort.stop;
+        run.max_iterations = effort.iterations;
+    }
     if (session->method.run.max_iterations > run.max_iterations)
         run.max_iterations = session->method.run.max_iterations;
     ss_solve_request request = {.solver = solver,
@@ -364,6 +376,7 @@ bool ss_session_find_truth(ss_session *session, ss_truth *truth, ss_error *err)
         return problem && ss_fail(err, SS_ERROR_RESOURCES, "out of memory for %d unknowns", problem->size);
 
     int most = session->method.certified ? (int)(sizeof others / sizeof *others) : 0;
+    if (ss_effort_for(problem->block_count).methods == 1) most = 0;
     bool good = true, found = false;
     for (int i = -1; i < most && good && !found; i++) {
         ss_solve_result_free(&truth->result);

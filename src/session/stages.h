@@ -28,6 +28,9 @@ SS_INNER void ss_session_count_forgiven(ss_session *session, volatile double *se
 /* Answers are measured by these gauges only, bits 1u << gauge; others are NaN. 0: by all. */
 void ss_session_measure_only(ss_session *session, unsigned gauges);
 
+/* Later runs stop by this rule, and after that many seconds of wall time; 0: whenever they like. */
+void ss_session_limit(ss_session *session, ss_stop_rule stop, double seconds);
+
 /* 1. The frame is assembled, and x is zero or the guess; or the problem is taken as it is. */
 SS_INNER bool ss_session_take_frame(ss_session *session, const ss_frame *frame, const ss_answer *guess,
                                     ss_error *err);

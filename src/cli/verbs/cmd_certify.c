@@ -15,10 +15,10 @@ typedef struct certify_options {
     ss_common_options common;
     const char *frame, *output, *solver, *formulation, *result;
     ss_option_list with;
-    bool stored, alone, contacts, json;
+    bool stored, alone, thorough, contacts, json;
     int problem; /* 0 = the only one, else 1 + ss_fclib_kind */
     int exact;
-    double tol;
+    double tol, time_limit;
     ss_extension_options extensions;
     ss_input_options source;
 } certify_options;
@@ -31,7 +31,9 @@ typedef struct certifying {
     ss_prover *prover; /* NULL with --stored */
     ss_bpmd *file;     /* NULL for FCLIB */
     ss_writer *writer; /* NULL without -o */
-    int simulation;    /* the one being written, -1 = none yet */
+    ss_progress_line progress;
+    int done, wanted; /* frames or problems */
+    int simulation;   /* the one being written, -1 = none yet */
     ss_json json;
     ss_table table, contacts;
     ss_tally tally;
@@ -47,6 +49,7 @@ typedef struct finding {
     int index;                         /* of the frame; -1: a problem */
     const char *result;                /* the name of a stored one; NULL: solved here */
     const ss_certificate *certificate; /* NULL: no method accepts the problem */
+    bool late;                         /* the time limit ended it */
 } finding;
 
 /* ---- telling ----------------------------------------------------------------------------------------- */
@@ -144,7 +147,8 @@ static void tell(certifying *c, const finding *found)
     }
     (c->options->json ? put_certificate : add_line)(c, found);
     if (!own || own->level < SS_CERTIFIED_BACKWARD)
-        ss_command_say(c->command, "%s: not proved: %s", found->place,
+        ss_command_say(c->command, "%s: not proved%s: %s", found->place,
+                       found->late ? " within the time limit" : "",
                        own ? own->reason : "no method accepts the problem");
 }
 
@@ -215,6 +219,19 @@ static void end_output(certifying *c)
     ss_text_append(text, "\n");
 }
 
+enum { LARGE = 2000 }; /* contacts */
+
+/* A method begins, which may take a while: minutes, where there are many contacts. */
+static void show_method(const char *solver, int contacts, void *context)
+{
+    certifying *c = context;
+    char facts[160];
+    snprintf(facts, sizeof facts, "%d contacts, %s", contacts, solver);
+    if (c->progress.terminal && contacts > LARGE) c->progress.next = 0.0; // the next chance may be far away
+    ss_progress_line_tell(&c->progress, c->file ? "certifying frame" : "certifying problem", c->done,
+                          c->wanted, facts);
+}
+
 /* ---- one frame or problem ---------------------------------------------------------------------------- */
 
 /* The frame with its certified answer; results of other solvers stay. */
@@ -250,7 +267,7 @@ static bool prove_frame(certifying *c, int index, const char *place, const ss_fr
 {
     const ss_proof *proof = ss_prove_frame(c->prover, frame, err);
     if (!proof || ss_sandbox_interrupted()) return proof != NULL;
-    finding found = {.place = place, .index = index, .certificate = proof->certificate};
+    finding found = {.place = place, .index = index, .certificate = proof->certificate, .late = proof->late};
     tell(c, &found);
     return !c->writer || store(c, index, frame, proof, err);
 }
@@ -304,7 +321,7 @@ static bool certify_frames(certifying *c, ss_error *err)
     begin_output(c);
 
     // what is wrong with one frame does not stop the others
-    ss_progress_line progress = ss_progress_line_begin(c->command);
+    c->wanted = end - first;
     for (int i = first; good && i < end && !ss_sandbox_interrupted(); i++) {
         char place[256];
         ss_bpmd_frame_path(c->file, i, place, sizeof place);
@@ -315,10 +332,9 @@ static bool certify_frames(certifying *c, ss_error *err)
             good = err->code == SS_ERROR_INPUT;
             if (good) ss_refuse(&c->refused, place, err);
         }
-        ss_progress_line_show(&progress, "certifying frame", i - first + 1, end - first);
+        ss_progress_line_show(&c->progress, "certifying frame", ++c->done, c->wanted);
         if (!ss_out_drain(c->command->out)) break;
     }
-    ss_progress_line_end(&progress);
     if (good && c->writer && !ss_sandbox_interrupted()) {
         good = ss_writer_close(c->writer, err);
         c->writer = NULL;
@@ -339,11 +355,14 @@ static bool certify_problem(certifying *c, ss_error *err)
     if (!ss_input_choose_problem(c->command, c->options->problem, &kind, err)) return false;
     ss_fclib *file = ss_input_read_problem(c->path, kind, &c->options->source.limits, &c->tally, err);
     ss_problem *problem = file ? ss_problem_from_cone(file->cone, err) : NULL;
+    c->wanted = 1;
     const ss_proof *proof = problem ? ss_prove_problem(c->prover, problem, err) : NULL;
     if (proof && !ss_sandbox_interrupted()) {
         begin_output(c);
-        tell(c,
-             &(finding){.place = ss_fclib_kind_name(kind), .index = -1, .certificate = proof->certificate});
+        tell(c, &(finding){.place = ss_fclib_kind_name(kind),
+                           .index = -1,
+                           .certificate = proof->certificate,
+                           .late = proof->late});
     }
     ss_problem_destroy(problem);
     ss_fclib_destroy(file);
@@ -369,7 +388,11 @@ static bool prepare(certifying *c, ss_error *err)
                               .solver = own ? own : options->solver,
                               .tolerance = options->tol,
                               .exact_unknowns = options->exact,
-                              .alone = options->alone};
+                              .alone = options->alone,
+                              .thorough = options->thorough,
+                              .time_limit = options->time_limit,
+                              .begin = show_method,
+                              .context = c};
     c->prover = ss_prover_create(&wish, err);
     if (!c->prover) return ss_fail_in(err, "certify");
     ss_prover_watch(c->prover, ss_sandbox_cancel());
@@ -384,6 +407,7 @@ static int run_certify(const ss_command *command)
                     .simulation = -1,
                     .refused = {.done = "certified", .list.limit = 10000}};
     c.refused.file = c.path;
+    c.progress = ss_progress_line_begin(command);
     ss_error err = {0};
     ss_format format;
     bool good = prepare(&c, &err) && ss_format_of_file(c.path, &format, &err) &&
@@ -392,6 +416,7 @@ static int run_certify(const ss_command *command)
         good =
             ss_fail(&err, SS_ERROR_INPUT, "%s: no complete %s%s is stored in these frames", c.path,
                     c.options->result ? "answer of " : "answer", c.options->result ? c.options->result : "");
+    ss_progress_line_end(&c.progress);
     bool told = good && !ss_sandbox_interrupted();
     if (told) {
         end_output(&c);
@@ -438,6 +463,14 @@ static const ss_option table[] = {
     {SS_FLAG(INT, certify_options, exact), .default_value = "30", .min = 0, .max = 200, .value_name = "N",
      .help = "Try rational numbers where at most N unknowns are left; 0 = never."},
     {SS_FLAG(BOOL, certify_options, alone), .help = "Do not compare with a second family of methods."},
+    {SS_FLAG(BOOL, certify_options, thorough),
+     .help =
+         "Treat large frames as small ones: compare them above 2,000 contacts too, try every method above "
+         "10,000, and solve as far as rounding allows. May take hours."},
+    {SS_FLAG(REAL, certify_options, time_limit), .default_value = "0", .min = 0.0, .max = 1e9,
+     .value_name = "S",
+     .help = "Wall time for each frame or problem, in seconds: then the answer found so far is certified. "
+             "0 = none."},
     {SS_FLAG(BOOL, certify_options, stored),
      .help =
          "Solve nothing: certify the answers that the file holds under Coulomb's law (those of formulation "
