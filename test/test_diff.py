@@ -50,6 +50,26 @@ def test_failures_gains_and_slow_runs_are_found(before):
     assert back["solved"] == 1 and back["faster"] == 1 and back["fails"] == back["slower"] == 0
 
 
+@pytest.mark.parametrize("outcome", ["crashed", "hung", "out of memory", "broken"])
+def test_a_failure_that_becomes_a_crash_is_a_failure_of_its_own_kind(before, outcome):
+    for name in ("before.db", "after.db"):  # unsolved in both
+        with sqlite3.connect(name) as file:
+            file.execute("UPDATE metrics SET value = 0.5 WHERE run IN (2, 4) AND name = 'relative_energy'")
+            file.execute("UPDATE runs SET outcome = 'max iterations' WHERE id IN (2, 4)")
+        file.close()
+    assert run_json("diff", "before.db", "after.db")["same"] == 12
+    plant("DELETE FROM metrics WHERE run = 4")
+    plant("UPDATE runs SET outcome = ?, answer = '' WHERE id = 4", outcome)
+    found = run_json("diff", "before.db", "after.db", code=FOUND)
+    assert found["breaks"] == 1 and found["fails"] == 0 and found["other answer"] == 0
+    assert [(row["change"], row["outcome_after"]) for row in found["changes"]] == [("breaks", outcome)]
+    text = run("diff", "before.db", "after.db", code=FOUND).stdout
+    assert "1 break now" in text and outcome in text
+    # one that was killed before and still is did not become worse, and one that is mended is no failure
+    assert run_json("diff", "after.db", "after.db")["breaks"] == 0
+    assert run_json("diff", "after.db", "before.db")["breaks"] == 0
+
+
 def test_noise_is_not_slower(before):
     # twice the least time, but no longer than the slowest repeat before
     with sqlite3.connect("before.db") as file:
@@ -64,7 +84,8 @@ def test_other_answers_and_other_machines_are_told_apart(before):
     plant("UPDATE machines SET cpu = 'another'")
     found = run_json("diff", "before.db", "after.db")
     assert found["other answer"] == 1 and found["timed"] == 0  # times of two processors are not compared
-    assert "other answer" in run("diff", "before.db", "after.db", "--answers").stdout
+    assert "--answers lists them" in run("diff", "before.db", "after.db").stdout
+    assert "  other answer" in run("diff", "before.db", "after.db", "--answers").stdout
 
 
 def test_nothing_in_common_is_an_error(before):

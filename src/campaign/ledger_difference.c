@@ -6,7 +6,7 @@
 
 const char *ss_change_name(ss_change change)
 {
-    static const char *const names[SS_CHANGE_COUNT] = {"fails",  "solved",       "slower",
+    static const char *const names[SS_CHANGE_COUNT] = {"fails",  "breaks",       "solved", "slower",
                                                        "faster", "other answer", "same"};
     return names[change];
 }
@@ -86,6 +86,13 @@ static bool is_solved(const ss_run_entry *run, const ss_ledger_difference_option
     return value && value->applies && value->value <= options->tolerance;
 }
 
+/* Ended from outside, not by the solver's own decision. */
+static bool is_broken(const ss_run_entry *run)
+{
+    return run->outcome == SS_OUTCOME_CRASHED || run->outcome == SS_OUTCOME_HUNG ||
+           run->outcome == SS_OUTCOME_OUT_OF_MEMORY || run->outcome == SS_OUTCOME_BROKEN;
+}
+
 /* Least times are compared. Beyond the noise: the least of one is longer than every repeat of the other. */
 static ss_ledger_difference_row compare(const ss_run_entry *before, const ss_run_entry *after,
                                         bool comparable, const ss_ledger_difference_options *options)
@@ -95,6 +102,8 @@ static ss_ledger_difference_row compare(const ss_run_entry *before, const ss_run
     if (comparable && was && is) row.ratio = least_time(after) / least_time(before);
     if (was != is)
         row.change = is ? SS_CHANGE_SOLVED : SS_CHANGE_FAILS;
+    else if (!is && is_broken(after) && !is_broken(before))
+        row.change = SS_CHANGE_BREAKS;
     else if (row.ratio > options->slower && least_time(after) > longest_time(before))
         row.change = SS_CHANGE_SLOWER;
     else if (row.ratio < 1.0 / options->slower && longest_time(after) < least_time(before))
@@ -109,8 +118,8 @@ static int compare_rows(const void *left, const void *right)
 {
     const ss_ledger_difference_row *a = left, *b = right;
     static const int rank[SS_CHANGE_COUNT] = {
-        [SS_CHANGE_FAILS] = 0,  [SS_CHANGE_SLOWER] = 1, [SS_CHANGE_SOLVED] = 2,
-        [SS_CHANGE_FASTER] = 3, [SS_CHANGE_ANSWER] = 4, [SS_CHANGE_NONE] = 5};
+        [SS_CHANGE_FAILS] = 0,  [SS_CHANGE_BREAKS] = 1, [SS_CHANGE_SLOWER] = 2, [SS_CHANGE_SOLVED] = 3,
+        [SS_CHANGE_FASTER] = 4, [SS_CHANGE_ANSWER] = 5, [SS_CHANGE_NONE] = 6};
     if (a->change != b->change) return rank[a->change] - rank[b->change];
     double by = isnan(a->ratio) ? -1.0 : a->ratio, other = isnan(b->ratio) ? -1.0 : b->ratio;
     if (by != other) return by > other ? -1 : 1;

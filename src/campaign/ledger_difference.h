@@ -8,6 +8,7 @@
 
 typedef enum ss_change {
     SS_CHANGE_FAILS,  /* solved before, and now it is not */
+    SS_CHANGE_BREAKS, /* not solved before either, but now it crashes, hangs or runs out of memory */
     SS_CHANGE_SOLVED, /* the other way round */
     SS_CHANGE_SLOWER, /* solved in both, beyond the noise */
     SS_CHANGE_FASTER,
@@ -15,7 +16,7 @@ typedef enum ss_change {
     SS_CHANGE_NONE,
     SS_CHANGE_COUNT
 } ss_change;
-const char *ss_change_name(ss_change change); /* "fails", "solved", "slower" ... */
+const char *ss_change_name(ss_change change); /* "fails", "breaks", "solved" ... */
 
 /* A run that both ledgers have: the same problem, the same method. */
 typedef struct ss_ledger_difference_row {
@@ -31,7 +32,7 @@ typedef struct ss_ledger_difference_options {
 } ss_ledger_difference_options;
 
 typedef struct ss_ledger_difference {
-    ss_ledger_difference_row *rows; /* worst first: fails, slower by falling ratio, then the rest */
+    ss_ledger_difference_row *rows; /* worst first: fails, breaks, slower by falling ratio, then the rest */
     int row_count;
     int count[SS_CHANGE_COUNT];
     int only_before, only_after; /* runs that one ledger has alone */

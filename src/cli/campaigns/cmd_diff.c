@@ -27,11 +27,16 @@ static double error_of(const ss_run_entry *run, int measure)
     return run->metrics && run->metrics[measure].applies ? run->metrics[measure].value : NAN;
 }
 
+static bool is_worse(ss_change change)
+{
+    return change == SS_CHANGE_FAILS || change == SS_CHANGE_BREAKS || change == SS_CHANGE_SLOWER;
+}
+
 static void add_row(ss_table *table, const comparison *c, const ss_ledger_difference_row *row)
 {
     const ss_run_entry *before = &c->before->runs[row->before], *after = &c->after->runs[row->after];
     const ss_problem_entry *problem = &c->after->problems[after->problem];
-    bool bad = row->change == SS_CHANGE_FAILS || row->change == SS_CHANGE_SLOWER;
+    bool bad = is_worse(row->change);
     bool good = row->change == SS_CHANGE_SOLVED || row->change == SS_CHANGE_FASTER;
     ss_table_add_styled(table,
                         bad    ? SS_STYLE_BAD
@@ -43,8 +48,14 @@ static void add_row(ss_table *table, const comparison *c, const ss_ledger_differ
     else
         ss_table_add(table, "%s", ss_path_name(problem->file));
     ss_table_add(table, "%s", c->after->methods[after->method].label);
-    ss_table_add(table, "%.2g", error_of(before, c->by->measure));
-    ss_table_add(table, "%.2g", error_of(after, c->by->measure));
+    for (int side = 0; side < 2; side++) { // the error; without one, how the run ended
+        const ss_run_entry *run = side ? after : before;
+        double error = error_of(run, c->by->measure);
+        if (isnan(error))
+            ss_table_add(table, "%s", ss_outcome_name(run->outcome));
+        else
+            ss_table_add(table, "%.2g", error);
+    }
     ss_table_add(table, "%d", before->iterations);
     ss_table_add(table, "%d", after->iterations);
     ss_table_add(table, isnan(row->ratio) ? "-" : "%.2f", row->ratio);
@@ -83,11 +94,12 @@ static void print_text(const ss_command *command, const comparison *c)
     ss_text_free(&table.cells);
 
     ss_text_appendf(text,
-                    "%d runs in both, solved at %s <= %g: %d fail now, %d are solved now, %d slower, %d "
-                    "faster, %d other answers\n",
+                    "%d runs in both, solved at %s <= %g: %d fail now, %d break now, %d are solved now, %d "
+                    "slower, %d faster, %d other answers%s\n",
                     d->row_count, ss_metric_at(c->by->measure)->name, c->by->tolerance,
-                    d->count[SS_CHANGE_FAILS], d->count[SS_CHANGE_SOLVED], d->count[SS_CHANGE_SLOWER],
-                    d->count[SS_CHANGE_FASTER], d->count[SS_CHANGE_ANSWER]);
+                    d->count[SS_CHANGE_FAILS], d->count[SS_CHANGE_BREAKS], d->count[SS_CHANGE_SOLVED],
+                    d->count[SS_CHANGE_SLOWER], d->count[SS_CHANGE_FASTER], d->count[SS_CHANGE_ANSWER],
+                    d->count[SS_CHANGE_ANSWER] && !options->answers ? " (--answers lists them)" : "");
     if (d->timed)
         ss_text_appendf(text, "times of %d: geometric mean of the ratios %.3f\n", d->timed, d->mean);
     else
@@ -165,7 +177,9 @@ static int run_diff(const ss_command *command)
             &err, SS_ERROR_INPUT,
             "%s and %s: no run is in both: no problem with the same numbers was solved by the same method",
             command->arguments[0], command->arguments[1]);
-    bool worse = difference.count[SS_CHANGE_FAILS] > 0 || difference.count[SS_CHANGE_SLOWER] > 0;
+    bool worse = false;
+    for (int change = 0; change < SS_CHANGE_COUNT; change++)
+        worse |= is_worse((ss_change)change) && difference.count[change] > 0;
     if (good)
         (options->json ? print_json : print_text)(command,
                                                   &(comparison){&results[0], &results[1], &by, &difference});
@@ -190,6 +204,7 @@ static const ss_option table[] = {
 static const ss_option_group groups[] = {{"Options", table, 0}, SS_COMMON_GROUP};
 static const ss_example examples[] = {
     {"diff before.db after.db", "what a change of the solver did, for people"},
+    {"diff before.db after.db --answers --all", "also what only gives other bits: is the change neutral?"},
     {"diff before.db after.db --tolerance 1e-8 --json", "the same for a script; the exit code decides"},
     {0}};
 
@@ -202,7 +217,10 @@ const ss_verb ss_verb_diff = {
         "same method with the same options. A plug-in is the same method after it was built again.\n\n"
         "Times are compared where both ledgers have repeats (bench --repeats) on the same processor. A run "
         "is slower when its least time exceeds --slower times the least before and every repeat before.\n\n"
-        "The exit code is 1 if a run fails that was solved before, or is slower; otherwise 0.",
+        "A run breaks when it was not solved before either, but ended by itself, and now crashes, hangs, "
+        "runs out of memory or sends no valid answer. Runs that only give other bits are counted, and listed "
+        "with --answers.\n\n"
+        "The exit code is 1 if a run fails that was solved before, breaks, or is slower; otherwise 0.",
     .examples = examples,
     .groups = groups,
     .options_size = sizeof(diff_options),
