@@ -191,6 +191,46 @@ TEST(rows_spans_and_two_panels_keep_apart_as_well)
     sample_close(&s);
 }
 
+TEST(labels_that_differ_stay_different_where_they_are_cut)
+{
+    // at their end (rungs of a ladder), at their beginning, and near the middle
+    static const char *const sets[][3] = {
+        {"cone/interior-point (stop=relative_energy<1e-4)", "cone/interior-point (stop=relative_energy<1e-6)",
+         "cone/interior-point (stop=relative_energy<1e-8)"},
+        {"cone/interior-point (stop=relative_energy<1e-4)",
+         "convex/interior-point (stop=relative_energy<1e-4)", "cone/nsgs (stop=relative_energy<1e-4)"},
+        {"convex/admm (sweep=symmetric, omega=1.3, seed=7)",
+         "convex/admm (sweep=symmetric, omega=1.4, seed=7)",
+         "convex/admm (sweep=symmetric, omega=1.5, seed=7)"}};
+    for (int kind = 0; kind < 2; kind++)
+        for (int k = 0; k < 3; k++) {
+            sample s;
+            sample_open(&s);
+            double x[3] = {1.0, 2.0, 3.0};
+            for (int i = 0; i < 3; i++) {
+                ss_plot_series *bars = ss_figure_line(&s.figure, kind ? NULL : sets[k][i], 3, x, x);
+                bars->look = i + 1;
+            }
+            s.figure.row_names = kind ? sets[k] : NULL;
+            s.figure.row_count = kind ? 3 : 0;
+
+            ss_drawing drawing;
+            const ss_figure_style style = ss_figure_for_print(45.0);
+            const char *cut[8] = {0};
+            int count = 0;
+            ss_figure_draw(&s.figure, &style, &drawing);
+            for (size_t i = 0; i < drawing.mark_count && count < 8; i++) {
+                const char *words = drawing.marks[i].words;
+                if (words && strstr(words, "\xe2\x80\xa6") && !strstr(words, "title")) cut[count++] = words;
+            }
+            ENSURE_INT(count, 3);
+            for (int i = 0; i < count; i++)
+                for (int j = 0; j < i; j++) ENSURE(strcmp(cut[i], cut[j]) != 0);
+            ss_drawing_free(&drawing);
+            sample_close(&s);
+        }
+}
+
 TEST(a_point_is_drawn_where_its_numbers_say)
 {
     sample s;

@@ -2,6 +2,7 @@
  * 12 pixels, one in print of 7.5 pt, and both are laid out alike. Ticks are as close as their words allow. */
 #include "figure/figure.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -286,17 +287,60 @@ static double widest(const ticks *of, double em)
 
 /* ---- words in lines --------------------------------------------------------------------------------- */
 
-/* As much of the words as fits, with an ellipsis. */
-static void shorten(const char *words, double size, double room, char *to, size_t capacity)
+enum { WORDS = 1024 }; /* bytes of a label or line */
+#define ELLIPSIS "\xe2\x80\xa6"
+
+static bool begins_letter(char byte)
 {
-    snprintf(to, capacity, "%s", words);
-    size_t length = strlen(to);
-    while (length > 0 && ss_words_width(to, size, false) > room) {
-        do length--;
-        while (length > 0 && (to[length] & 0xc0) == 0x80);
-        if (length + 4 > capacity) continue;
-        memcpy(to + length, "\xe2\x80\xa6", 4); // the zero, too
+    return (byte & 0xc0) != 0x80;
+}
+
+/* As much of the words as fits, with an ellipsis: their beginning in a share of the room, their end in what
+ * is left of it. */
+static void shorten(const char *words, double share, double size, double room, char to[WORDS])
+{
+    snprintf(to, WORDS, "%s", words);
+    if (ss_words_width(to, size, false) <= room) return;
+    size_t length = strlen(to), head = length, tail = length;
+    char beginning[WORDS], ending[WORDS];
+    room -= ss_words_width(ELLIPSIS, size, false);
+    do {
+        if (head > 0) do
+                head--;
+            while (head > 0 && !begins_letter(to[head]));
+        snprintf(beginning, sizeof beginning, "%.*s", (int)head, to);
+    } while (head > 0 && ss_words_width(beginning, size, false) > share * room);
+
+    double left = room - ss_words_width(beginning, size, false);
+    for (size_t from = length; share < 1.0 && from-- > head;)
+        if (begins_letter(to[from])) {
+            if (ss_words_width(to + from, size, false) > left) break;
+            tail = from;
+        }
+    snprintf(ending, sizeof ending, "%s", to + tail);
+    snprintf(to, WORDS, "%.*s" ELLIPSIS "%.*s", (int)head, beginning, WORDS - 4 - (int)head, ending);
+}
+
+/* The share for labels that stand together: half, or the nearest to it that keeps labels different which
+ * are, as far as one does. The page has the same rule (shortAll in web/src/report/model.ts). */
+static double share_of(ss_drawing *drawing, const char *const *names, int count, double size, double room)
+{
+    static const double shares[] = {0.5, 0.6, 0.4, 0.7, 0.3, 0.8, 0.2, 0.9, 0.1, 1.0, 0.0};
+    char(*cut)[WORDS] = ss_allocate((size_t)count, sizeof *cut);
+    double best = shares[0];
+    int least = INT_MAX;
+    drawing->out_of_memory |= !cut;
+    for (size_t k = 0; cut && least > 0 && k < sizeof shares / sizeof *shares; k++) {
+        int alike = 0;
+        for (int i = 0; i < count; i++) {
+            shorten(names[i], shares[k], size, room, cut[i]);
+            for (int j = 0; j < i; j++)
+                alike += strcmp(cut[i], cut[j]) == 0 && strcmp(names[i], names[j]) != 0;
+        }
+        if (alike < least) best = shares[k], least = alike;
     }
+    ss_release(cut);
+    return best;
 }
 
 /* Lines of at most `room`, broken at blanks; a word that is longer than a line is shortened. Returns how
@@ -320,8 +364,8 @@ static int wrap(ss_drawing *drawing, const char *words, double x, double y, doub
         }
 
         if (taken == 0) return lines; // longer than any line
-        char shown[1024];
-        shorten(line, size, room * (bold ? 0.93 : 1.0), shown, sizeof shown);
+        char shown[WORDS];
+        shorten(line, 1.0, size, room * (bold ? 0.93 : 1.0), shown);
         if (drawing)
             ss_drawing_words(drawing, x, y + lines * step, size, SS_ANCHOR_START, colour, bold ? line : shown)
                 ->bold = bold;
@@ -584,8 +628,8 @@ static void draw_spans(const canvas *on)
     for (int i = 0; i < on->figure->span_count; i++) {
         const ss_plot_span *span = &on->figure->spans[i];
         double from = column(on, span->from), to = column(on, span->to);
-        char words[256];
-        shorten(span->name, on->em, to - from - 0.5 * on->em, words, sizeof words);
+        char words[WORDS];
+        shorten(span->name, 0.5, on->em, to - from - 0.5 * on->em, words);
         if (strlen(words) > 3 && to - from > 2.0 * on->em)
             ss_drawing_words(on->drawing, 0.5 * (from + to), bottom + 1.25 * on->em, on->em, SS_ANCHOR_MIDDLE,
                              ink, words);
@@ -608,9 +652,10 @@ static void draw_axes(const canvas *on)
         draw_spans(on);
     else if (figure->categories) {
         double room = figure->category_count > 0 ? on->width / figure->category_count - 0.3 * em : 0.0;
+        double share = share_of(on->drawing, figure->categories, figure->category_count, em, room);
         for (int i = 0; i < figure->category_count; i++) {
-            char words[256];
-            shorten(figure->categories[i], em, room, words, sizeof words);
+            char words[WORDS];
+            shorten(figure->categories[i], share, em, room, words);
             ss_drawing_words(on->drawing, column(on, i), below, em, SS_ANCHOR_MIDDLE, ink, words);
         }
     } else
@@ -624,9 +669,11 @@ static void draw_axes(const canvas *on)
     double side = 0.0;
     if (figure->row_names) {
         double size = fmin(em, 0.92 * on->height / figure->row_count);
+        double room = on->left - 0.6 * em;
+        double share = share_of(on->drawing, figure->row_names, figure->row_count, size, room);
         for (int i = 0; i < figure->row_count; i++) {
-            char words[256];
-            shorten(figure->row_names[i], size, on->left - 0.6 * em, words, sizeof words);
+            char words[WORDS];
+            shorten(figure->row_names[i], share, size, room, words);
             ss_drawing_words(on->drawing, on->left - 0.5 * em, row(on, &on->y, i) + 0.35 * size, size,
                              SS_ANCHOR_END, ink, words);
         }
@@ -738,13 +785,21 @@ static double draw_legend(const canvas *on, double left, double top, double room
 
     if (top >= 0.0) {
         int i = 0;
+        const char **names = ss_allocate((size_t)entries, sizeof *names);
+        for (const ss_figure *f = on->figure; names && f; f = f->below)
+            for (const ss_plot_series *s = f->first; s; s = s->next)
+                if (s->name) names[i++] = s->name;
+        double share = share_of(on->drawing, names, i, em, room - swatch);
+        on->drawing->out_of_memory |= !names;
+        ss_release(names);
+        i = 0;
         for (const ss_figure *f = on->figure; f; f = f->below)
             for (const ss_plot_series *s = f->first; s; s = s->next) {
                 if (!s->name) continue;
                 double x = left + i / rows * most, y = top + (i % rows + 0.7) * step;
-                char words[256];
+                char words[WORDS];
                 draw_swatch(on, s, x, y - 0.35 * em);
-                shorten(s->name, em, room - swatch, words, sizeof words);
+                shorten(s->name, share, em, room - swatch, words);
                 ss_drawing_words(on->drawing, x + swatch, y, em, SS_ANCHOR_START, ink, words);
                 i++;
             }
@@ -858,8 +913,8 @@ void ss_figure_draw(const ss_figure *figure, const ss_figure_style *style, ss_dr
         on->width = total - left - right;
         if (square) heights[k] = on->width;
         if (on->figure->heading) {
-            char words[256];
-            shorten(on->figure->heading, em, on->width, words, sizeof words);
+            char words[WORDS];
+            shorten(on->figure->heading, 1.0, em, on->width, words);
             ss_drawing_words(drawing, left + 0.5 * on->width, y + 0.75 * em, em, SS_ANCHOR_MIDDLE, ink,
                              words);
             y += 1.2 * em;

@@ -5,7 +5,7 @@ import { power, seconds } from "../common/format";
 import { look } from "../common/palette";
 import { crosshair } from "./crosshair";
 import type { Lines } from "./crosshair";
-import { short } from "./model";
+import { shortSeries } from "./model";
 
 export interface Point {
   x: number;
@@ -168,7 +168,12 @@ function nameEnds(drawing: SVGSVGElement, lines: Lines, { width, height }: { wid
   for (let i = chosen.length - 1; i >= 0; i--)
     chosen[i].at = Math.min(chosen[i].at, i === chosen.length - 1 ? bottom : chosen[i + 1].at - END_HEIGHT);
   const left = width - END_ROOM + 20;
-  for (const end of chosen) {
+  const names = shortSeries(
+    lines.model,
+    chosen.map(({ series }) => series),
+    23,
+  );
+  chosen.forEach((end, i) => {
     const { colour } = look(end.series);
     drawing.append(
       svg("path", {
@@ -189,10 +194,10 @@ function nameEnds(drawing: SVGSVGElement, lines: Lines, { width, height }: { wid
           "font-size": 11,
           "text-anchor": "start",
         },
-        short(lines.model.series[end.series].label, 23),
+        names[i],
       ),
     );
-  }
+  });
 }
 
 export function tip(points: Point[]): Plot.Markish {

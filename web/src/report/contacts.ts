@@ -9,7 +9,7 @@ import type { Point } from "./axes";
 import type { Figure, LegendItem, Table } from "./figure";
 import { figure } from "./figure";
 import type { Model } from "./model";
-import { labelLength, labelRoom, short } from "./model";
+import { labelLength, labelRoom, shortSeries } from "./model";
 
 const state = (key: StateItem["key"], { name, colour, summary }: State): StateItem => ({
   key,
@@ -60,6 +60,7 @@ export function contactShares(model: Model): Figure {
         }
       });
       if (bars.length === 0) return { drawing: null, table };
+      const names = shortSeries(model, shown, labelLength(width));
       return {
         drawing: plot({
           width,
@@ -70,7 +71,7 @@ export function contactShares(model: Model): Figure {
           y: {
             type: "band",
             domain: shown.map((_, place) => place),
-            tickFormat: (place: number) => short(model.series[shown[place]].label, labelLength(width)),
+            tickFormat: (place: number) => names[place],
             label: null,
             tickSize: 0,
             padding: 0.25,

@@ -10,7 +10,7 @@ import { STATES as ALL_STATES } from "./contacts";
 import type { Figure, Table } from "./figure";
 import { figure } from "./figure";
 import type { Model } from "./model";
-import { short } from "./model";
+import { short, shortSeries } from "./model";
 
 const STATES = ALL_STATES.slice(0, 3); // resting contacts
 const ERRORS = [
@@ -198,6 +198,11 @@ export function bpmdFigure(model: Model): Figure {
       const beside = answers.length === 2 && width >= 640,
         panelWidth = beside ? Math.floor((width - 12) / 2) : width;
       const parts: Placed[] = [];
+      const names = shortSeries(
+        model,
+        answers.map(({ series }) => series),
+        34,
+      );
       answers.forEach(({ series, frames: list }, place) => {
         const left = beside ? place * (panelWidth + 12) : 0;
         let top = beside ? 0 : place * (BARS + ERRORS.length * STRIP + AXIS);
@@ -239,7 +244,7 @@ export function bpmdFigure(model: Model): Figure {
             marks: [
               Plot.rectY(bars, { x1: "x1", x2: "x2", y1: "y1", y2: "y2", fill: "colour" }),
               Plot.ruleY([0]),
-              Plot.text([short(model.series[series].label, 34)], {
+              Plot.text([names[place]], {
                 frameAnchor: "top-right",
                 dy: -28,
                 fontWeight: "bold",

@@ -8,7 +8,7 @@ import { metricValue, showRuns } from "./details";
 import type { Figure, Table } from "./figure";
 import { figure } from "./figure";
 import type { Model } from "./model";
-import { SOLVED, labelLength, labelRoom, short } from "./model";
+import { SOLVED, labelLength, labelRoom, short, shortAll, shortSeries } from "./model";
 import { BOX } from "./swatch";
 
 /** Limits are hatched: a run that was cut off may have been right. */
@@ -240,7 +240,8 @@ export function outcomeMatrix(model: Model): Figure {
         const which = HATCHED.indexOf(verdict);
         if (which >= 0) drawing.append(svg("path", { d: pieces.join(""), fill: `url(#hatch-${which})` }));
       }
-      rows.forEach((series, row) =>
+      const names = shortSeries(model, rows, labelLength(width) + (cellHeight > 14 ? 0 : 5));
+      rows.forEach((_, row) =>
         drawing.append(
           svg(
             "text",
@@ -251,10 +252,11 @@ export function outcomeMatrix(model: Model): Figure {
               "text-anchor": "end",
               fill: "currentColor",
             },
-            short(model.series[series].label, labelLength(width) + (cellHeight > 14 ? 0 : 5)),
+            names[row],
           ),
         ),
       );
+      const shortScenes = shortAll(scenes, 11);
       let last = "",
         edge = -Infinity;
       columns.forEach((index, column) => {
@@ -268,7 +270,7 @@ export function outcomeMatrix(model: Model): Figure {
           );
         if (x - edge > 70 && !problem.fault) {
           drawing.append(
-            svg("text", { x: x + 3, y: top - 7, fill: "var(--ink-soft)", "font-size": 11 }, short(last, 11)),
+            svg("text", { x: x + 3, y: top - 7, fill: "var(--ink-soft)", "font-size": 11 }, shortScenes[scenes.indexOf(last)]),
           );
           edge = x;
         }

@@ -213,8 +213,34 @@ export class Model {
 export const labelRoom = (width: number): number => (width < 600 ? 122 : 200);
 export const labelLength = (width: number): number => (width < 600 ? 14 : 25);
 
-/** A label that fits beside a drawing; the whole of it is in the legend and the table. */
-export function short(label: string, length = 24): string {
-  const letters = [...label];
-  return letters.length <= length ? label : `${letters.slice(0, length - 1).join("")}\u2026`;
+/** As many letters as fit, with an ellipsis: a share of them from the beginning, the others from the end. */
+export function short(label: string, length = 24, share = 1): string {
+  const letters = [...label],
+    head = Math.floor(share * (length - 1)),
+    tail = length - 1 - head;
+  if (letters.length <= length) return label;
+  return `${letters.slice(0, head).join("")}\u2026${tail > 0 ? letters.slice(-tail).join("") : ""}`;
 }
+
+/** Labels that stand together, so that they fit; the whole of them is in the legend and the table. They are cut in
+ * the middle, or as near to it as keeps labels different which are, as far as one cut does. Figures for print have
+ * the same rule (share_of in src/figure/layout.c). */
+export function shortAll(labels: string[], length: number): string[] {
+  const different = new Set(labels).size;
+  let best = labels,
+    most = 0;
+  for (const share of [0.5, 0.6, 0.4, 0.7, 0.3, 0.8, 0.2, 0.9, 0.1, 1, 0]) {
+    const cut = labels.map((label) => short(label, length, share)),
+      count = new Set(cut).size;
+    if (count > most) [best, most] = [cut, count];
+    if (most === different) break;
+  }
+  return best;
+}
+
+/** The same for the labels of some series. */
+export const shortSeries = (model: Model, series: readonly number[], length: number): string[] =>
+  shortAll(
+    series.map((one) => model.series[one].label),
+    length,
+  );

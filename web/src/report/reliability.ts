@@ -9,7 +9,7 @@ import { badge, metricValue, runsButton } from "./details";
 import type { Figure, Table } from "./figure";
 import { figure } from "./figure";
 import type { Model } from "./model";
-import { labelLength, labelRoom, short } from "./model";
+import { labelLength, labelRoom, shortSeries } from "./model";
 import { schedule } from "./schedule";
 
 export function successRates(model: Model): Figure {
@@ -48,6 +48,7 @@ export function successRates(model: Model): Figure {
               },
             ],
       );
+      const names = shortSeries(model, shown, labelLength(width));
       return {
         drawing: plot({
           width,
@@ -64,7 +65,7 @@ export function successRates(model: Model): Figure {
           y: {
             type: "band",
             domain: rows.map((row) => row.place),
-            tickFormat: (place: number) => short(model.series[shown[place]].label, labelLength(width)),
+            tickFormat: (place: number) => names[place],
             label: null,
             tickSize: 0,
           },

@@ -12,7 +12,7 @@ import type { Machine } from "./data";
 import type { Figure, Table } from "./figure";
 import { figure } from "./figure";
 import type { Model } from "./model";
-import { labelLength, labelRoom, short } from "./model";
+import { labelLength, labelRoom, short, shortSeries } from "./model";
 import { swatch } from "./swatch";
 
 export function summary(model: Model): HTMLElement {
@@ -87,7 +87,7 @@ function overview(model: Model): Figure {
       };
       if (rows.length === 0) return { drawing: null, table };
       const room = width < 420 ? labelRoom(width) : 160,
-        letters = width < 420 ? labelLength(width) : 20;
+        labels = shortSeries(model, series, width < 420 ? labelLength(width) : 20);
       const points = rows.map(({ one, place, score }): Point => ({
         x: score.costSolved!,
         y: place,
@@ -105,7 +105,7 @@ function overview(model: Model): Figure {
         y: {
           type: "band",
           domain: rows.map(({ place }) => place),
-          tickFormat: (place: number) => short(model.series[series[place]].label, letters),
+          tickFormat: (place: number) => labels[place],
           label: null,
           tickSize: 0,
         },
