@@ -1,6 +1,7 @@
 """collection: recipes become files, an index and sums; the same bytes every time, also after an interruption."""
 import csv
 import filecmp
+import hashlib
 import json
 import os
 import shutil
@@ -99,6 +100,27 @@ def test_a_changed_recipe_makes_only_what_changed(files):
     Path("recipes/walls.recipe").write_text(text)
     assert run_json("collection", "build", "--recipes", "recipes", "-o", "full")["reused"] == 4
     assert [row["time"] for row in rows("full") if row["sequence"] == "tall"] == ["0.04", "0.05", "0.06"]
+
+
+def test_what_another_program_made_is_made_again(files):
+    index = rows("full")
+    index_text = Path("full/index.csv").read_text()
+    (digest,) = {row["recipe"] for row in index if row["sequence"] == "tall"}
+    Path("full/index.csv").write_text(index_text.replace(digest, "0" * 32))
+    result = run_json("collection", "build", "--recipes", "recipes", "-o", "full")
+    assert result["reused"] == 4 and result["outdated"] == 1
+    assert Path("full/index.csv").read_text() == index_text
+    assert run_json("collection", "build", "--recipes", "recipes", "-o", "full")["outdated"] == 0
+
+
+def test_the_program_is_known_by_its_source(files):
+    build = Path(os.environ["SS_PROGRAM"]).parent
+    names = (build / "digested_files").read_text().split()
+    root = Path(__file__).parents[1]
+    sums = [(hashlib.sha256(Path(name).read_bytes()).hexdigest(), Path(name).relative_to(root)) for name in sorted(names)]
+    digest = hashlib.sha256("".join(f"{value} {name}\n" for value, name in sums).encode()).hexdigest()
+    assert {"src/solver/nsgs.c", "src/solver/solvers.def", "include/stickslip/base.h"} <= {str(name) for _, name in sums}
+    assert f"source {digest[:12]})" in run("--version").stdout
 
 
 def test_small_is_a_part_and_where_cuts_others(files):

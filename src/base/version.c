@@ -1,3 +1,5 @@
+#include "base/source.h"
+
 #include <stickslip/base.h>
 
 #define TEXT_OF(x) #x
@@ -10,7 +12,7 @@
 #endif
 
 /* SS_VERSION_TEXT, SS_BUILD_TYPE and SS_SANITIZE come from CMakeLists.txt, where the version
- * is written once. */
+ * is written once; SS_SOURCE_DIGEST from a header that is made while building. */
 
 const char *ss_version(void)
 {
@@ -20,6 +22,11 @@ const char *ss_version(void)
 const char *ss_build(void)
 {
     return SS_SANITIZE[0] ? COMPILER " " SS_BUILD_TYPE " sanitize=" SS_SANITIZE : COMPILER " " SS_BUILD_TYPE;
+}
+
+const char *ss_source_digest(void)
+{
+    return SS_SOURCE_DIGEST;
 }
 
 int ss_abi_version(void)

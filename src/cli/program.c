@@ -1,6 +1,7 @@
 /* The command line: finds the verb, parses its options and runs it; see verb.h. */
 #include "cli/program.h"
 
+#include "base/source.h"
 #include "cli/arguments.h"
 #include "cli/extensions.h"
 #include "cli/sandbox.h"
@@ -66,7 +67,8 @@ int ss_program_main(int argc, char **argv)
         if (help)
             ss_help_program(&out);
         else
-            ss_text_appendf(&out.text, "stickslip %s (%s)\n", ss_version(), ss_build());
+            ss_text_appendf(&out.text, "stickslip %s (%s, source %.12s)\n", ss_version(), ss_build(),
+                            ss_source_digest());
         return ss_out_finish(&out) ? SS_EXIT_DONE : SS_EXIT_RESOURCES;
     }
 

@@ -75,6 +75,15 @@ static bool reuse(builder *b, const ss_collection_index *old, const ss_sequence 
     return true;
 }
 
+static bool has_older(const ss_collection_index *old, const ss_sequence *sequence)
+{
+    for (int i = 0; i < old->count; i++)
+        if (strcmp(old->rows[i].family, sequence->family) == 0 &&
+            strcmp(old->rows[i].sequence, sequence->name) == 0)
+            return true;
+    return false;
+}
+
 static bool has_rows(const ss_collection_index *index, const ss_sequence *sequence)
 {
     for (int i = 0; i < index->count; i++)
@@ -106,6 +115,7 @@ static bool plan(builder *b, ss_error *err)
             b->done += frames;
         } else {
             b->missing[b->missing_count++] = sequence;
+            b->summary->outdated += has_older(&old, sequence);
         }
         b->total += frames;
     }

@@ -31,6 +31,7 @@ typedef struct ss_build_options {
 
 typedef struct ss_build_summary {
     int sequences, reused, failed, problems;
+    int outdated;         /* sequences made again: there was one of another recipe, or of another program */
     int solvable, proved; /* of the problems; proved: of the solvable ones, backward or better */
     double megabytes;
     bool interrupted;

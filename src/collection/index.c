@@ -51,7 +51,7 @@ const ss_column ss_columns[] = {
     COLUMN(reason, TEXT, "", "why the level is not higher"),
     COLUMN(hardness, REAL, "", "share of the solvers in a ledger that do not solve it"),
     COLUMN(tried, WHOLE, "", "solvers in that ledger that accept it"),
-    COLUMN(recipe, TEXT, "", "digest of recipe, program and version of the collection"),
+    COLUMN(recipe, TEXT, "", "digest of recipe, source of the program and version of the collection"),
     {0}};
 
 const ss_column *ss_column_find(const char *name)

@@ -3,6 +3,7 @@
 #include "collection/recipe.h"
 
 #include "base/digest.h"
+#include "base/source.h"
 #include "base/file.h"
 #include "base/number.h"
 #include "base/words.h"
@@ -72,8 +73,8 @@ static const char *keep(ss_recipes *recipes, const char *text, size_t length, ss
 static void digest_sequence(const ss_recipes *recipes, ss_sequence *sequence)
 {
     ss_digest digest = ss_digest_start();
-    const char *const texts[] = {ss_version(),   recipes->name,   recipes->version, sequence->family,
-                                 sequence->name, sequence->scene, sequence->source, sequence->why};
+    const char *const texts[] = {ss_source_digest(), recipes->name,   recipes->version, sequence->family,
+                                 sequence->name,     sequence->scene, sequence->source, sequence->why};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         ss_digest_add_text(&digest, texts[i] ? texts[i] : "");
     for (const char **at = sequence->parameters; at && *at; at++) ss_digest_add_text(&digest, *at);

@@ -19,7 +19,7 @@ typedef struct ss_sequence {
     const char *why;        /* ... the reason */
     const char *source;     /* path of an imported file */
     const char *where;      /* "walls.recipe:12", for messages */
-    char digest[33];        /* of all the above, of the program's version and the collection's */
+    char digest[33];        /* of all the above, of the library's source and the collection's version */
 } ss_sequence;
 
 typedef struct ss_family {

@@ -88,6 +88,7 @@ static int build(collecting *c, ss_error *err)
         ss_json_member_text(&json, "folder", options->output);
         ss_json_member_integer(&json, "sequences", summary.sequences);
         ss_json_member_integer(&json, "reused", summary.reused);
+        ss_json_member_integer(&json, "outdated", summary.outdated);
         ss_json_member_integer(&json, "failed", summary.failed);
         ss_json_member_integer(&json, "problems", summary.problems);
         ss_json_member_integer(&json, "solvable", summary.solvable);
@@ -100,6 +101,10 @@ static int build(collecting *c, ss_error *err)
                         "backward or better; %.1f MB\n",
                         options->output, summary.problems, summary.sequences - summary.failed, summary.reused,
                         summary.proved, summary.solvable, summary.megabytes);
+        if (summary.outdated)
+            ss_command_say(c->command,
+                           "%d sequences were made again: their recipe, or the program, has changed",
+                           summary.outdated);
     }
     return summary.failed ? SS_EXIT_INPUT : SS_EXIT_DONE;
 }
