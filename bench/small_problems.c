@@ -1,6 +1,8 @@
-/* Small problems with friction, of the kinds on which the fixed cost of a solver shows, as FCLIB files:
+/* Small problems with friction, of the kinds on which the fixed cost of a solver shows, as FCLIB files, or
+ * solved a million times over by a program that keeps its memory:
  *
  *     bench_small_problems DIR
+ *     bench_small_problems --solve [TIMES]
  *
  *   crank-2 ... crank-30    planar mechanisms: rods on pins, sliders in guides with clearance, each slider
  *                           touching with its corners; local form, as a program with minimal coordinates
@@ -10,7 +12,11 @@
  *   heap-69, heap-230       the same discs, packed: almost all of them touch their neighbours
  *   blocks-9                two boxes on the ground and a third that leans on them; global form, spatial
  *
- * Same files on every machine: `make bench-peers FILES="DIR/..."` compares solvers on them (docs/race.md). */
+ * Same files on every machine: `make bench-peers FILES="DIR/..."` compares solvers on them (docs/race.md).
+ *
+ * --solve: TIMES (a million) calls of ss_solve with `auto`, one after the other over a sphere on the ground
+ * (one contact, with bodies), rattle-2, crank-2, crank-4 and blocks-9, all with one arena: ns per call, each
+ * kind by itself and all of them mixed, and requests of heap memory per call, which must be none. */
 #include <stickslip/stickslip.h>
 
 #include <math.h>
@@ -95,30 +101,22 @@ static ss_cone *make_global(int dimension, int contacts, int dofs, int count)
     return cone;
 }
 
-static void write_problem(const char *directory, const char *name, ss_cone *cone, bool local)
+/* Without bodies and equations, as a program with minimal coordinates would have it. */
+static ss_cone *make_local(ss_cone *global)
 {
-    char path[600];
-    ss_error err;
-    ss_cone *reduced = local ? ss_cone_to_local(cone, true, &err) : NULL;
-    ss_fclib file = {.cone = local ? reduced : cone, .info.title = (char *)name};
-    snprintf(path, sizeof path, "%s/%s.hdf5", directory, name);
-    if (!file.cone || !ss_fclib_write(path, &file, &err)) {
-        fprintf(stderr, "%s: %s\n", path, err.message);
-        exit(3);
-    }
-    printf("%s\n", path);
-    ss_cone_destroy(reduced);
-    ss_cone_destroy(cone);
+    ss_cone *local = ss_cone_to_local(global, true, NULL);
+    ss_cone_destroy(global);
+    if (!local) exit(4);
+    return local;
 }
 
 /* ---- mechanisms --------------------------------------------------------------------------------------- */
 
 /* Crank, rod and slider after each other, pinned, again and again; sliders touch their guides with two or
  * four corners. */
-static void write_crank(const char *directory, int contacts)
+static ss_cone *make_crank(int contacts)
 {
     int units = (contacts + 3) / 4, bodies = 3 * units, made = 0, pins = 0;
-    char name[40];
     begin((uint64_t)contacts);
     for (int u = 0; u < units; u++) {
         int crank = 3 * u, rod = crank + 1, slider = crank + 2;
@@ -153,16 +151,14 @@ static void write_crank(const char *directory, int contacts)
         cone->mu[k] = 0.01 + 0.3 * chance();
         cone->w[2 * k] = k % 4 < 2 ? 0.0 : 0.5 * chance(); // clearance
     }
-    snprintf(name, sizeof name, "crank-%d", contacts);
-    write_problem(directory, name, cone, true);
+    return make_local(cone);
 }
 
 /* Loose parts in a housing that shakes: contacts of each with the walls and with its neighbour, few of
  * them closing. */
-static void write_rattle(const char *directory, int contacts)
+static ss_cone *make_rattle(int contacts)
 {
     int bodies = contacts / 3 + 1;
-    char name[40];
     begin(100u + (uint64_t)contacts);
     for (int body = 0; body < bodies; body++) add_body(body, 0.1 + 0.2 * chance(), 1e-4 + 2e-4 * chance());
     for (int k = 0; k < contacts; k++) {
@@ -177,20 +173,18 @@ static void write_rattle(const char *directory, int contacts)
         cone->mu[k] = 0.3;
         cone->w[2 * k] = 0.9 * chance() - 0.3;
     }
-    snprintf(name, sizeof name, "rattle-%d", contacts);
-    write_problem(directory, name, cone, true);
+    return make_local(cone);
 }
 
 /* ---- granular flow ------------------------------------------------------------------------------------ */
 
 /* Discs of different size, in rows that lie in the gaps of the row below, on a rough wall: the lower ones
  * are slower. `gaps`: the share of neighbours that do not touch. */
-static void write_flow(const char *directory, const char *kind, int contacts, double gaps)
+static ss_cone *make_discs(int contacts, double gaps)
 {
     enum { ROW = 12, MOST = 400 };
     int made = 0, bodies = 0, below[2 * ROW];
     double radius[MOST];
-    char name[40];
     begin(200u + (uint64_t)contacts);
     for (int row = 0; made < contacts; row++) {
         int here[2 * ROW];
@@ -222,22 +216,31 @@ static void write_flow(const char *directory, const char *kind, int contacts, do
         cone->f[3 * body + 2] = 0.01 * m * radius[body] * (chance() - 0.5);
     }
     for (int k = 0; k < contacts; k++) cone->mu[k] = 0.3;
-    snprintf(name, sizeof name, "%s-%d", kind, contacts);
-    write_problem(directory, name, cone, false);
+    return cone;
+}
+
+static ss_cone *make_flow(int contacts)
+{
+    return make_discs(contacts, 0.45);
+}
+
+static ss_cone *make_heap(int contacts)
+{
+    return make_discs(contacts, 0.1);
 }
 
 /* ---- blocks ------------------------------------------------------------------------------------------- */
 
-static void write_blocks(const char *directory)
+static ss_cone *make_blocks(int contacts)
 {
     static const double corner[4][2] = {{-1, -1}, {1, -1}, {-1, 1}, {1, 1}};
-    enum { CONTACTS = 9, BODIES = 3 };
+    enum { BODIES = 3 };
     begin(300);
     for (int body = 0; body < BODIES; body++) {
         for (int i = 0; i < 6; i++)
             add(&mass, 6 * body + i, 6 * body + i, i < 3 ? 20.0 : 0.3 + 0.05 * (i - 3));
     }
-    for (int k = 0; k < CONTACTS; k++) {
+    for (int k = 0; k < contacts; k++) {
         // four corners on the ground, four on the first block, one edge against its side
         int body = k < 4 ? 0 : k < 8 ? 1 : 2, other = k < 4 ? -1 : 0;
         double a = 0.2 * corner[k % 4][0], b = 0.2 * corner[k % 4][1];
@@ -259,30 +262,141 @@ static void write_blocks(const char *directory)
             }
         }
     }
-    ss_cone *cone = make_global(3, CONTACTS, 6 * BODIES, 0);
+    ss_cone *cone = make_global(3, contacts, 6 * BODIES, 0);
     for (int body = 0; body < BODIES; body++) {
         cone->f[6 * body + 2] = -20.0 * h * gravity;
         cone->f[6 * body] = body == 2 ? -0.5 : 0.02;
         cone->f[6 * body + 4] = 0.01 * chance();
     }
-    for (int k = 0; k < CONTACTS; k++) cone->mu[k] = 0.5;
-    write_problem(directory, "blocks-9", cone, false);
+    for (int k = 0; k < contacts; k++) cone->mu[k] = 0.5;
+    return cone;
+}
+
+static const struct kind {
+    const char *name;
+    ss_cone *(*make)(int contacts);
+    int contacts[8]; // 0 at the end
+} kinds[] = {{"crank", make_crank, {2, 3, 4, 6, 10, 16, 30}},
+             {"rattle", make_rattle, {12, 28}},
+             {"flow", make_flow, {69, 230}},
+             {"heap", make_heap, {69, 230}},
+             {"blocks", make_blocks, {9}}};
+
+static int write_all(const char *directory)
+{
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
+        for (const int *contacts = kinds[k].contacts; *contacts; contacts++) {
+            char name[40], path[600];
+            ss_error err;
+            ss_fclib file = {.cone = kinds[k].make(*contacts), .info.title = name};
+            snprintf(name, sizeof name, "%s-%d", kinds[k].name, *contacts);
+            snprintf(path, sizeof path, "%s/%s.hdf5", directory, name);
+            if (!ss_fclib_write(path, &file, &err)) {
+                fprintf(stderr, "%s: %s\n", path, err.message);
+                return 3;
+            }
+            printf("%s\n", path);
+            ss_cone_destroy(file.cone);
+        }
+    }
+    return 0;
+}
+
+/* ---- a million solves --------------------------------------------------------------------------------- */
+
+static long requests; // of heap memory
+
+static void *count_and_allocate(size_t bytes, void *context)
+{
+    (void)context;
+    requests++;
+    return malloc(bytes);
+}
+
+static void give_back(void *block, void *context)
+{
+    (void)context;
+    free(block);
+}
+
+/* A sphere of 1 kg that falls on the ground and slides. */
+static ss_problem *make_sphere(void)
+{
+    ss_formulation const *by = ss_formulation_find("cone");
+    ss_frame *frame = ss_frame_create(1, 0, 0, 1, NULL);
+    void *options = ss_allocate(1, by->options_size);
+    if (!frame || !options) exit(4);
+    ss_options_defaults(by->options, options);
+    frame->h = 0.01;
+    frame->bodies.mass[0] = 1.0;
+    for (int i = 0; i < 3; i++) frame->bodies.inertia[0][4 * i] = 0.1;
+    frame->bodies.position[0][2] = 0.5;
+    memcpy(frame->bodies.velocity[0], (double[3]){0.3, 0.1, -0.2}, 3 * sizeof(double));
+    frame->contacts.pair[0][0] = SS_WORLD;
+    frame->contacts.pair[0][1] = 0;
+    frame->contacts.normal[0][2] = 1.0;
+    frame->contacts.mu[0][0] = frame->contacts.mu[0][1] = 0.5;
+    frame->bodies.force[0][2] = -9.81;
+    ss_problem *problem = ss_problem_from_frame(frame, by, options, NULL);
+    ss_release(options);
+    ss_frame_destroy(frame);
+    return problem;
+}
+
+/* Calls over problems[0 .. count - 1] in turn: s per call. The first round, in which the arena grows, is not
+ * counted. */
+static double solve_often(ss_problem *const *problems, int count, long times, ss_arena *arena)
+{
+    double x[64], start = 0.0;
+    for (long k = -count; k < times; k++) {
+        ss_solve_request request = {.solver = ss_solver_find("auto"),
+                                    .problem = problems[(k + count) % count],
+                                    .arena = arena,
+                                    .gauges = 1u << SS_GAUGE_RELATIVE_ENERGY};
+        ss_solve_result result;
+        if (k == 0) requests = 0, start = ss_clock_seconds();
+        memset(x, 0, (size_t)request.problem->size * sizeof *x);
+        if (!ss_solve(&request, x, &result, NULL) || result.status != SS_CONVERGED) exit(3);
+        ss_solve_result_free(&result);
+    }
+    return (ss_clock_seconds() - start) / (double)times;
+}
+
+static int solve_all(long times)
+{
+    static const char *const names[] = {"sphere, 1 contact", "rattle-2, planar", "crank-2, planar",
+                                        "crank-4, planar", "blocks-9, spatial"};
+    enum { COUNT = sizeof names / sizeof *names };
+    ss_set_allocator((ss_allocator){count_and_allocate, give_back, NULL});
+    ss_cone *cones[COUNT] = {NULL, make_rattle(2), make_crank(2), make_crank(4), make_blocks(9)};
+    ss_problem *problems[COUNT] = {make_sphere()};
+    ss_arena *arena = ss_arena_create(1 << 16, NULL);
+    for (int p = 1; p < COUNT; p++) problems[p] = ss_problem_from_cone(cones[p], NULL);
+    for (int p = 0; p < COUNT; p++)
+        if (!problems[p] || !arena) return 4;
+    printf("%-20s %12s %12s\n", "problem", "ns / solve", "allocations");
+    for (int p = 0; p < COUNT; p++) {
+        double seconds = solve_often(problems + p, 1, times / COUNT + 1, arena);
+        printf("%-20s %12.0f %12ld\n", names[p], 1e9 * seconds, requests);
+    }
+    double seconds = solve_often(problems, COUNT, times, arena);
+    printf("%-20s %12.0f %12ld\n", "all, in turn", 1e9 * seconds, requests);
+    for (int p = 0; p < COUNT; p++) {
+        ss_problem_destroy(problems[p]);
+        ss_cone_destroy(cones[p]);
+    }
+    ss_arena_destroy(arena);
+    return requests ? 1 : 0;
 }
 
 int main(int argc, char **argv)
 {
-    static const int cranks[] = {2, 3, 4, 6, 10, 16, 30};
-    if (argc != 2) {
-        fprintf(stderr, "usage: bench_small_problems DIR\n");
-        return 2;
+    if (argc >= 2 && argc <= 3 && strcmp(argv[1], "--solve") == 0) {
+        long times = argc == 3 ? strtol(argv[2], NULL, 10) : 1000000;
+        if (times > 0) return solve_all(times);
+    } else if (argc == 2 && argv[1][0] != '-') {
+        return write_all(argv[1]);
     }
-    for (size_t i = 0; i < sizeof cranks / sizeof *cranks; i++) write_crank(argv[1], cranks[i]);
-    write_rattle(argv[1], 12);
-    write_rattle(argv[1], 28);
-    for (int contacts = 69; contacts <= 230; contacts += 161) {
-        write_flow(argv[1], "flow", contacts, 0.45);
-        write_flow(argv[1], "heap", contacts, 0.1);
-    }
-    write_blocks(argv[1]);
-    return 0;
+    fprintf(stderr, "usage: bench_small_problems DIR | --solve [TIMES]\n");
+    return 2;
 }

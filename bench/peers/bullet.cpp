@@ -167,6 +167,10 @@ void *create(const ss_world *world, const ss_effort *effort, char why[200])
         std::snprintf(why, 200, "no solver %s: si or nncg", effort->solver);
         return nullptr;
     }
+    if (effort->threads > 1) { // no task scheduler: built without BT_THREADSAFE
+        std::snprintf(why, 200, "Debian's Bullet has no threads");
+        return nullptr;
+    }
     State *state = new State(nncg);
     state->h = effort->h;
     state->of_body.resize(size_t(ss_world_body_count(world)));

@@ -5,13 +5,13 @@
  *     race_engines ghost-edges
  *     race_engines versions
  *
- * ENGINE is ours, ode-quick, ode-step, bullet or mujoco; its settings are dt (s), iterations, solver and
- * tolerance, of ours all options of ss_sim_option_table. After them: time (simulated, s), limit (s of
- * processor time in steps: what takes longer is cut off and says so), repeats (the fastest counts, as long as
- * all fit into the limit).
+ * ENGINE is ours, ode-quick, ode-step, bullet or mujoco; its settings are dt (s), iterations, solver,
+ * tolerance and threads, of ours all options of ss_sim_option_table. After them: time (simulated, s), limit
+ * (s of processor time in steps: what takes longer is cut off and says so), repeats (the fastest counts, as
+ * long as all fit into the limit).
  *
  * Prints an object of JSON. Time is that of stepping alone, per simulated second: of the processor, but wall
- * time for ours with several threads. How good the motion was is measured the same way for all, by our own
+ * time with several threads. How good the motion was is measured the same way for all, by our own
  * collision detection and mass properties on the poses of an engine, every 0.05 s: penetration is the deepest
  * overlap, drift the farthest a body has moved in the end, energy_change the largest deviation from the
  * energy of the start, energy_gained the largest rise above its lowest value until then, joint_error the
@@ -114,7 +114,7 @@ static double number_of(const char *assignment, const char *name, double otherwi
 
 static request read_request(int count, char **words)
 {
-    request ask = {.time = 2.0, .limit = 60.0, .repeats = 1, .effort = {.h = 0.01}};
+    request ask = {.time = 2.0, .limit = 60.0, .repeats = 1, .effort = {.h = 0.01, .threads = 1}};
     if (count < 2) refuse("needs a scene and an engine", "measure");
     split(words[0], ask.parameters);
     split(words[1], ask.settings);
@@ -129,10 +129,11 @@ static request read_request(int count, char **words)
         ask.effort.h = number_of(word, "dt", ask.effort.h);
         ask.effort.iterations = (int)number_of(word, "iterations", ask.effort.iterations);
         ask.effort.tolerance = number_of(word, "tolerance", ask.effort.tolerance);
+        ask.effort.threads = (int)number_of(word, "threads", ask.effort.threads);
         if (value_of(word, "solver")) ask.effort.solver = value_of(word, "solver");
         if (!value_of(word, "dt") && !value_of(word, "iterations") && !value_of(word, "tolerance") &&
-            !value_of(word, "solver"))
-            refuse("no such setting: dt, iterations, tolerance, solver", word);
+            !value_of(word, "solver") && !value_of(word, "threads"))
+            refuse("no such setting: dt, iterations, tolerance, solver, threads", word);
     }
     for (int i = 2; i < count; i++) {
         ask.time = number_of(words[i], "time", ask.time);
@@ -284,9 +285,9 @@ static outcome run_peer(const request *ask)
     watch w = begin_watch(world, &result);
     int steps = (int)(ask->time / ask->effort.h + 0.5);
     while (result.steps < steps && !result.failed[0] && !result.cut) {
-        double start = clock_of(1);
+        double start = clock_of(ask->effort.threads);
         ask->peer->step(state);
-        result.seconds += clock_of(1) - start;
+        result.seconds += clock_of(ask->effort.threads) - start;
         result.time = ++result.steps * ask->effort.h;
         result.cut = result.seconds > ask->limit;
         if (result.time < w.next - 0.5 * ask->effort.h) continue;
@@ -323,7 +324,7 @@ static int measure(int count, char **words)
     request ask = read_request(count, words);
     outcome best = {0};
     // a single step may take longer than all should: then the system ends the process
-    rlim_t most = (rlim_t)(3.0 * ask.limit) + 10;
+    rlim_t most = (rlim_t)(2.0 * ask.limit) + 5;
     setrlimit(RLIMIT_CPU, &(struct rlimit){most, most});
     double spent = 0.0;
     for (int i = 0; i < ask.repeats && (i == 0 || spent + best.seconds < ask.limit); i++) {

@@ -174,6 +174,10 @@ static void *create(const ss_world *world, const ss_effort *effort, char why[200
     mju_user_error = fail;
     mju_user_warning = be_quiet;
     if (!ss_peer_is_simple(world, why)) return NULL;
+    if (effort->threads > 1) {
+        snprintf(why, 200, "a step of MuJoCo %s has no threads", mj_versionString());
+        return NULL;
+    }
     if (setjmp(failed)) { // what it had taken is lost, but so is the process soon
         snprintf(why, 200, "%s", message);
         return NULL;

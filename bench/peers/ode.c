@@ -19,6 +19,8 @@ typedef struct ode_state {
     int count;
     double h, mu;
     bool quick;
+    dThreadingImplementationID threading; /* NULL on one thread */
+    dThreadingThreadPoolID pool;
 } ode_state;
 
 /* The direct stepper has much to say about stacks. */
@@ -145,6 +147,17 @@ static void add_joint(ode_state *s, const ss_joint *joint)
     if (!ball) dJointSetHingeAxis(made, n[0], n[1], n[2]);
 }
 
+/* ODE's own pool of threads: islands, and the stages of one island. Its collision detection stays on one. */
+static void share(ode_state *s, int threads)
+{
+    s->threading = dThreadingAllocateMultiThreadedImplementation();
+    s->pool = dThreadingAllocateThreadPool((unsigned)threads, 0, dAllocateFlagBasicData, NULL);
+    dThreadingThreadPoolServeMultiThreadedImplementation(s->pool, s->threading);
+    dWorldSetStepThreadingImplementation(s->world, dThreadingImplementationGetFunctions(s->threading),
+                                         s->threading);
+    dWorldSetStepIslandsProcessingMaxThreadCount(s->world, (unsigned)threads);
+}
+
 static void *create(const ss_world *world, const ss_effort *effort, bool quick, char why[200])
 {
     if (!ss_peer_is_simple(world, why)) return NULL;
@@ -167,6 +180,7 @@ static void *create(const ss_world *world, const ss_effort *effort, bool quick, 
     for (int b = 0; b < s->count; b++) add_body(s, world, b);
     for (int k = 0; k < s->shapes; k++) add_shape(s, world, k);
     for (int j = 0; j < ss_world_joint_count(world); j++) add_joint(s, ss_world_joint(world, j));
+    if (effort->threads > 1) share(s, effort->threads);
     return s;
 }
 
@@ -208,6 +222,12 @@ static void read_back(void *state, ss_world *world)
 static void destroy(void *state)
 {
     ode_state *s = state;
+    if (s->threading) {
+        dThreadingImplementationShutdownProcessing(s->threading);
+        dThreadingFreeThreadPool(s->pool);
+        dWorldSetStepThreadingImplementation(s->world, NULL, NULL);
+        dThreadingFreeImplementation(s->threading);
+    }
     dJointGroupDestroy(s->contacts);
     dSpaceDestroy(s->space);
     dWorldDestroy(s->world);

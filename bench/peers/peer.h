@@ -15,6 +15,7 @@ typedef struct ss_effort {
     int iterations;     /* of its solver, per step */
     const char *solver; /* one of several that it has */
     double tolerance;   /* at which its solver stops */
+    int threads;        /* 0: one */
 } ss_effort;
 
 typedef struct ss_peer {

@@ -254,8 +254,7 @@ static bool polish(automatic *a, int next, ss_status *status)
 ss_status ss_auto_solve_one(ss_problem *problem, ss_run *run, double *x, ss_auto_trail *trail)
 {
     size_t n = (size_t)problem->size, bytes = n * sizeof *x;
-    automatic a = {.run = run, .problem = problem, .trail = trail, .x = x, .best.error = INFINITY};
-    *trail = (ss_auto_trail){0};
+    trail->count = 0;
 
     // What needs no method: a single contact or row, or a start that is the solution already.
     bool single = ss_auto_is_single(problem) && ss_auto_solve_single(problem, run->arena, x);
@@ -265,6 +264,7 @@ ss_status ss_auto_solve_one(ss_problem *problem, ss_run *run, double *x, ss_auto
                     ss_status_name(ss_run_status(run)));
         return ss_run_status(run);
     }
+    automatic a = {.run = run, .problem = problem, .trail = trail, .x = x, .best.error = INFINITY};
     a.start = ss_arena_take_unset(run->arena, 2 * n, sizeof *a.start, "start and best x");
     if (!a.start) return SS_FAILED;
     a.best.x = a.start + n;
@@ -311,15 +311,16 @@ static ss_status solve(const ss_problem *problem, const void *options, ss_run *r
     (void)options;
     if (problem->size == 0) return ss_run_iteration(run, x, NULL) ? SS_CONVERGED : ss_run_status(run);
     note_problem(problem, run);
-    ss_islands islands = {.count = 1};
-    ss_problem bodies = *problem;
-    bodies.A = NULL; // what others made of the bodies
-    bool may = problem->bodies && problem->block_count > 1 && ss_run_can_decompose(run);
-    if (may && !ss_islands_split_large(&bodies, SMALL, BUNDLE, run->arena, &islands, NULL)) return SS_FAILED;
     ss_status status;
-    bool is_end = islands.problems && ss_auto_solve_islands(&islands, run, x, &status);
-    ss_islands_release(&islands);
-    if (is_end) return status;
+    if (problem->bodies && problem->block_count > 1 && ss_run_can_decompose(run)) {
+        ss_islands islands;
+        ss_problem bodies = *problem;
+        bodies.A = NULL; // what others made of the bodies
+        if (!ss_islands_split_large(&bodies, SMALL, BUNDLE, run->arena, &islands, NULL)) return SS_FAILED;
+        bool is_end = islands.problems && ss_auto_solve_islands(&islands, run, x, &status);
+        ss_islands_release(&islands);
+        if (is_end) return status;
+    }
 
     // As a whole: a copy, which may get a matrix.
     ss_problem copy = *problem;

@@ -22,7 +22,7 @@ bool ss_auto_solve_single(const ss_problem *problem, ss_arena *arena, double *x)
     static const double tolerance = 1e-14;
     const ss_block *block = &problem->blocks[0];
     const ss_bodies_form *form = problem->bodies;
-    double own[SS_CONE_MAX * SS_CONE_MAX] = {0}, lower, upper;
+    double own[SS_CONE_MAX * SS_CONE_MAX], lower, upper;
     int n = problem->size;
     if (!ss_law_is_cone(block->law)) {
         x[0] = -problem->b[0] / problem->diagonal[0];
@@ -32,6 +32,7 @@ bool ss_auto_solve_single(const ss_problem *problem, ss_arena *arena, double *x)
     }
 
     // A = J M^-1 J' + C. Rows of one block act on the same two bodies as a rule, but need not.
+    for (int i = 0; i < n * n; i++) own[i] = 0.0;
     if (!form) ss_block_matrix(problem, block, own);
     bool one_pair = form && !form->further_start;
     for (int j = 1; one_pair && j < n; j++)
