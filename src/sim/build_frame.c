@@ -2,6 +2,7 @@
 #include "sim/state.h"
 
 #include <math.h>
+#include <stdatomic.h>
 
 #include "base/memory.h"
 #include "linalg/quat.h"
@@ -62,6 +63,13 @@ static void fill_body(const ss_sim *sim, int b, ss_bodies *to)
     else
         ss_sim_force(sim, body, to->force[b]);
     to->id[b] = number + 1; // ids are positive
+}
+
+static void fill_bodies(int64_t begin, int64_t end, int worker, void *context)
+{
+    (void)worker;
+    ss_sim *sim = context;
+    for (int64_t b = begin; b < end; b++) fill_body(sim, (int)b, &sim->frame->bodies);
 }
 
 /* ---- motion that is prescribed ---------------------------------------------------------------------- */
@@ -208,6 +216,38 @@ static bool lay_grains(const ss_sim *sim, ss_frame *frame, ss_error *err)
     return true;
 }
 
+static void fill_contact_range(int64_t begin, int64_t end, int worker, void *context)
+{
+    (void)worker;
+    ss_sim *sim = context;
+    ss_contacts *to = &sim->frame->contacts;
+    for (int64_t c = begin; c < end; c++) {
+        const ss_contact *contact = &sim->contacts.items[c];
+        const ss_material_pair *pair = &contact->material;
+        to->pair[c][0] = place_of(sim, contact->body_a);
+        to->pair[c][1] = place_of(sim, contact->body_b);
+        memcpy(to->point[c], contact->point, sizeof to->point[c]);
+        memcpy(to->normal[c], contact->normal, sizeof to->normal[c]);
+        to->gap[c] = contact->gap;
+        if (!to->mu_static) to->mu[c][0] = pair->mu;
+        to->mu[c][1] = to->mu[c][0];
+
+        if (to->mu_static) to->mu_static[c][0] = to->mu_static[c][1] = fmax(pair->mu_static, pair->mu);
+        if (to->restitution) to->restitution[c] = pair->restitution;
+        if (to->mu_rolling) to->mu_rolling[c] = pair->mu_rolling;
+        if (to->mu_torsion) to->mu_torsion[c] = pair->mu_torsion;
+        if (to->spin_coupling) to->spin_coupling[c] = (uint8_t)pair->spin_coupling;
+        if (to->compliance && pair->stiffness > 0.0)
+            to->compliance[c] = 1.0 / (pair->stiffness * sim->h * sim->h);
+        if (to->damping) to->damping[c] = pair->damping;
+        // What is still apart does not hold on to anything.
+        if (to->adhesion && contact->gap <= sim->step->slop) to->adhesion[c] = pair->adhesion;
+        if (to->surface_velocity)
+            ss_sim_surface_velocity(sim, (const int[2]){contact->body_a, contact->body_b},
+                                    contact->surface_velocity, contact->point, to->surface_velocity[c]);
+    }
+}
+
 /* The contacts of the frame. Optional arrays are enabled only when a contact needs them. */
 static bool fill_contacts(ss_sim *sim, ss_frame *frame, ss_error *err)
 {
@@ -243,33 +283,13 @@ static bool fill_contacts(ss_sim *sim, ss_frame *frame, ss_error *err)
         (need.adhesion && !ss_frame_enable(frame, "contacts/adhesion", err)))
         return false;
 
+    // Static friction first: it looks into what is kept of the last step, which is one for all.
     ss_contacts *to = &frame->contacts;
-    for (int c = 0; c < sim->contacts.count; c++) {
-        const ss_contact *contact = &sim->contacts.items[c];
-        const ss_material_pair *pair = &contact->material;
-        to->pair[c][0] = place_of(sim, contact->body_a);
-        to->pair[c][1] = place_of(sim, contact->body_b);
-        memcpy(to->point[c], contact->point, sizeof to->point[c]);
-        memcpy(to->normal[c], contact->normal, sizeof to->normal[c]);
-        to->gap[c] = contact->gap;
+    for (int c = 0; to->mu_static && c < to->count; c++) {
         if (!find_friction(sim, c, &to->mu[c][0]))
-            return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for %d contacts", sim->contacts.count);
-        to->mu[c][1] = to->mu[c][0];
-
-        if (to->mu_static) to->mu_static[c][0] = to->mu_static[c][1] = fmax(pair->mu_static, pair->mu);
-        if (to->restitution) to->restitution[c] = pair->restitution;
-        if (to->mu_rolling) to->mu_rolling[c] = pair->mu_rolling;
-        if (to->mu_torsion) to->mu_torsion[c] = pair->mu_torsion;
-        if (to->spin_coupling) to->spin_coupling[c] = (uint8_t)pair->spin_coupling;
-        if (to->compliance && pair->stiffness > 0.0)
-            to->compliance[c] = 1.0 / (pair->stiffness * sim->h * sim->h);
-        if (to->damping) to->damping[c] = pair->damping;
-        // What is still apart does not hold on to anything.
-        if (to->adhesion && contact->gap <= sim->step->slop) to->adhesion[c] = pair->adhesion;
-        if (to->surface_velocity)
-            ss_sim_surface_velocity(sim, (const int[2]){contact->body_a, contact->body_b},
-                                    contact->surface_velocity, contact->point, to->surface_velocity[c]);
+            return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for %d contacts", to->count);
     }
+    ss_parallel_for(ss_sim_helpers(sim, to->count), to->count, SS_SIM_AT_ONCE, fill_contact_range, sim);
     return lay_grains(sim, frame, err);
 }
 
@@ -558,7 +578,7 @@ bool ss_sim_build_frame(ss_sim *sim, ss_error *err)
     if (!frame) return false;
     frame->h = sim->h;
     frame->time = sim->time;
-    for (int b = 0; b < bodies; b++) fill_body(sim, b, &frame->bodies);
+    ss_parallel_for(ss_sim_helpers(sim, bodies), bodies, SS_SIM_AT_ONCE, fill_bodies, sim);
     if (!fill_contacts(sim, frame, err) || !fill_constraints(sim, &all, frame, err)) return false;
 
     /* Bodies with prescribed motion are not in the frame; to draw it one needs to know where they are. */
@@ -585,35 +605,78 @@ static bool all_finite(const double *values, int count)
     return sum == 0.0;
 }
 
+/* What of a body is not a usable number; NULL: nothing. */
+static const char *fault_of_body(const ss_bodies *bodies, int b)
+{
+    return !isfinite(bodies->mass[b]) || !(bodies->mass[b] > 0.0) ? "mass"
+           : !all_finite(bodies->position[b], 3)                  ? "position"
+           : !all_finite(bodies->quaternion[b], 4)                ? "quaternion"
+           : !all_finite(bodies->velocity[b], 6)                  ? "velocity"
+           : !all_finite(bodies->force[b], 6)                     ? "force"
+           : !all_finite(bodies->inertia[b], 9)                   ? "inertia"
+                                                                  : NULL;
+}
+
+static bool contact_is_finite(const ss_contacts *contacts, int c)
+{
+    return all_finite(contacts->point[c], 3) && all_finite(contacts->normal[c], 3) &&
+           isfinite(contacts->gap[c]) && !isnan(contacts->mu[c][0]) && !isnan(contacts->mu[c][1]) &&
+           (!contacts->surface_velocity || all_finite(contacts->surface_velocity[c], 3));
+}
+
+static bool normal_is_unit(const ss_contacts *contacts, int c)
+{
+    return fabs(ss_vec3_norm(ss_vec3_load(contacts->normal[c])) - 1.0) <= 1e-6;
+}
+
+typedef struct frame_check {
+    const ss_frame *frame;
+    _Atomic bool bad;
+} frame_check;
+
+static void check_bodies(int64_t begin, int64_t end, int worker, void *context)
+{
+    (void)worker;
+    frame_check *check = context;
+    for (int64_t b = begin; b < end; b++) {
+        if (fault_of_body(&check->frame->bodies, (int)b)) check->bad = true;
+    }
+}
+
+static void check_contacts(int64_t begin, int64_t end, int worker, void *context)
+{
+    (void)worker;
+    frame_check *check = context;
+    const ss_contacts *contacts = &check->frame->contacts;
+    for (int64_t c = begin; c < end; c++) {
+        if (!contact_is_finite(contacts, (int)c) || !normal_is_unit(contacts, (int)c)) check->bad = true;
+    }
+}
+
 bool ss_sim_check_frame(const ss_sim *sim, ss_error *err)
 {
     const ss_frame *frame = sim->frame;
     const ss_bodies *bodies = &frame->bodies;
-    for (int b = 0; b < bodies->count; b++) {
-        const char *bad = !isfinite(bodies->mass[b]) || !(bodies->mass[b] > 0.0) ? "mass"
-                          : !all_finite(bodies->position[b], 3)                  ? "position"
-                          : !all_finite(bodies->quaternion[b], 4)                ? "quaternion"
-                          : !all_finite(bodies->velocity[b], 6)                  ? "velocity"
-                          : !all_finite(bodies->force[b], 6)                     ? "force"
-                          : !all_finite(bodies->inertia[b], 9)                   ? "inertia"
-                                                                                 : NULL;
+    const ss_contacts *contacts = &frame->contacts;
+    frame_check check = {.frame = frame};
+    ss_parallel_for(ss_sim_helpers(sim, bodies->count), bodies->count, SS_SIM_AT_ONCE, check_bodies, &check);
+    ss_parallel_for(ss_sim_helpers(sim, contacts->count), contacts->count, SS_SIM_AT_ONCE, check_contacts,
+                    &check);
+
+    /* The first of them has a name. */
+    for (int b = 0; check.bad && b < bodies->count; b++) {
+        const char *bad = fault_of_body(bodies, b);
         if (bad)
             return ss_fail(err, SS_ERROR_INPUT, "%s: its %s is not a usable number",
                            ss_sim_body_label(sim, sim->frame_body[b]).text, bad);
     }
-
-    const ss_contacts *contacts = &frame->contacts;
-    for (int c = 0; c < contacts->count; c++) {
-        int body = sim->contacts.items[c].body_b;
-        if (!all_finite(contacts->point[c], 3) || !all_finite(contacts->normal[c], 3) ||
-            !isfinite(contacts->gap[c]) || isnan(contacts->mu[c][0]) || isnan(contacts->mu[c][1]) ||
-            (contacts->surface_velocity && !all_finite(contacts->surface_velocity[c], 3)))
-            return ss_fail(err, SS_ERROR_INPUT, "contact %d of %s: not finite", c,
-                           ss_sim_body_label(sim, body).text);
-        double length = ss_vec3_norm(ss_vec3_load(contacts->normal[c]));
-        if (fabs(length - 1.0) > 1e-6)
+    for (int c = 0; check.bad && c < contacts->count; c++) {
+        ss_body_label label = ss_sim_body_label(sim, sim->contacts.items[c].body_b);
+        if (!contact_is_finite(contacts, c))
+            return ss_fail(err, SS_ERROR_INPUT, "contact %d of %s: not finite", c, label.text);
+        if (!normal_is_unit(contacts, c))
             return ss_fail(err, SS_ERROR_INPUT, "contact %d of %s: its normal has length %g, must be 1", c,
-                           ss_sim_body_label(sim, body).text, length);
+                           label.text, ss_vec3_norm(ss_vec3_load(contacts->normal[c])));
     }
 
     const ss_constraints *constraints = &frame->constraints;

@@ -145,6 +145,40 @@ typedef struct free_turn {
     bool midway;    /* it is that of the midpoint rule, and nothing else counts on how the body turns */
 } free_turn;
 
+typedef struct moving {
+    ss_sim *sim;
+    free_turn *turns;
+} moving;
+
+static void find_turns(int64_t begin, int64_t end, int worker, void *context)
+{
+    (void)worker;
+    const moving *with = context;
+    for (int64_t b = begin; b < end; b++) {
+        const ss_body *body = ss_world_body(with->sim->world, with->sim->frame_body[b]);
+        with->turns[b].torque = ss_sim_gyroscopic_torque(with->sim, body, &with->turns[b].midway);
+    }
+}
+
+static void move_bodies(int64_t begin, int64_t end, int worker, void *context)
+{
+    (void)worker;
+    const moving *with = context;
+    const ss_sim *sim = with->sim;
+    for (int64_t b = begin; b < end; b++) {
+        int number = sim->frame_body[b];
+        ss_body *body = ss_world_body(sim->world, number);
+        bool in_tree = sim->options.coordinates == SS_MINIMAL;
+        if (in_tree && !sim->trees.link[sim->trees.of_body[number]].alone) continue;
+        if (!with->turns[b].midway) {
+            move_body(body, sim->h);
+            continue;
+        }
+        for (int i = 0; i < 3; i++) body->position[i] += sim->h * body->velocity[i];
+        turn_keeping_momentum(body, with->turns[b].torque, sim->h);
+    }
+}
+
 /* Loops of trees are closed after the move, by a correction of all joints at once; then those of the trees
  * are exact again. Impulses: velocities get what the correction was within the step, and hold the joints at
  * the new poses, as RATTLE does. */
@@ -190,10 +224,9 @@ bool ss_sim_move(ss_sim *sim, ss_error *err)
 
     free_turn *turns = ss_arena_take(sim->memory, (size_t)count, sizeof *turns, "free turns");
     if (!turns) return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for the turns of bodies");
-    for (int b = 0; b < count; b++) {
-        const ss_body *body = ss_world_body(world, sim->frame_body[b]);
-        turns[b].torque = ss_sim_gyroscopic_torque(sim, body, &turns[b].midway);
-    }
+    moving with = {.sim = sim, .turns = turns};
+    ss_team *helpers = ss_sim_helpers(sim, count);
+    ss_parallel_for(helpers, count, SS_SIM_AT_ONCE, find_turns, &with);
 
     /* Correction impulses before the move count on bodies that turn by their velocity, exp(h w / 2) q. */
     for (int j = 0; by_impulses && j < ss_world_joint_count(world); j++) {
@@ -220,16 +253,7 @@ bool ss_sim_move(ss_sim *sim, ss_error *err)
         return false;
 
     /* Poses of the frame's bodies; those of trees move by their coordinates. */
-    for (int b = 0; b < count; b++) {
-        ss_body *body = ss_world_body(world, sim->frame_body[b]);
-        if (in_trees && !sim->trees.link[sim->trees.of_body[sim->frame_body[b]]].alone) continue;
-        if (!turns[b].midway) {
-            move_body(body, sim->h);
-            continue;
-        }
-        for (int i = 0; i < 3; i++) body->position[i] += sim->h * body->velocity[i];
-        turn_keeping_momentum(body, turns[b].torque, sim->h);
-    }
+    ss_parallel_for(helpers, count, SS_SIM_AT_ONCE, move_bodies, &with);
     if (in_trees) ss_trees_move(&sim->moved, world, sim->h);
 
     ss_sim_move_kinematic(sim);

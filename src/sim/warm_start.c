@@ -75,16 +75,14 @@ static void keep_sliding(const ss_sim *sim, ss_warm *warm)
     }
 }
 
-bool ss_warm_keep(ss_sim *sim)
+static void keep_range(int64_t begin, int64_t end, int worker, void *context)
 {
-    ss_warm *warm = &sim->warm;
+    (void)worker;
+    ss_sim *sim = context;
     const ss_answer *answer = sim->answer;
-    int contacts = sim->frame->contacts.count, rows = sim->frame->constraints.row_count;
-    if (!ss_warm_reserve(warm, contacts, rows)) return false;
-
-    for (int c = 0; c < contacts; c++) {
+    for (int64_t c = begin; c < end; c++) {
         const ss_contact *contact = &sim->contacts.items[c];
-        ss_warm_contact *to = &warm->contacts[c];
+        ss_warm_contact *to = &sim->warm.contacts[c];
         ss_vec3 normal = ss_vec3_load(sim->frame->contacts.normal[c]),
                 tangent = ss_vec3_load(answer->friction_impulse[c]);
         *to = (ss_warm_contact){.pair = pair_of(contact), .key = contact->key, .wait = sim->wait[c]};
@@ -92,6 +90,16 @@ bool ss_warm_keep(ss_sim *sim)
         ss_vec3_store(ss_vec3_add_scaled(tangent, answer->normal_impulse[c], normal), to->impulse);
         if (answer->rolling_impulse) memcpy(to->rolling, answer->rolling_impulse[c], sizeof to->rolling);
     }
+}
+
+bool ss_warm_keep(ss_sim *sim)
+{
+    ss_warm *warm = &sim->warm;
+    const ss_answer *answer = sim->answer;
+    int contacts = sim->frame->contacts.count, rows = sim->frame->constraints.row_count;
+    if (!ss_warm_reserve(warm, contacts, rows)) return false;
+
+    ss_parallel_for(ss_sim_helpers(sim, contacts), contacts, SS_SIM_AT_ONCE, keep_range, sim);
     for (int i = 0; i < rows; i++) {
         const ss_row_origin *origin = &sim->origins[i];
         warm->rows[i] = (ss_warm_row){origin->joint, origin->index, origin->of, answer->row_impulse[i]};
