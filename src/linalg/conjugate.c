@@ -58,11 +58,27 @@ static double weight_of(ss_conjugate *cg, double square)
     return 0.0;
 }
 
+typedef struct extrapolation {
+    const ss_conjugate *cg;
+    const ss_conjugate_part *part;
+    double beta;
+} extrapolation;
+
+static void extrapolate_range(int64_t begin, int64_t end, int worker, void *context)
+{
+    (void)worker;
+    const extrapolation *of = context;
+    const ss_conjugate_part *part = of->part;
+    of->cg->extrapolate(of->beta, (size_t)(end - begin), part->at + begin, part->last + begin,
+                        part->direction + begin);
+}
+
 void ss_conjugate_next(ss_conjugate *cg, double square)
 {
-    double beta = weight_of(cg, square);
+    enum { AT_ONCE = 4096 }; // a multiple of any register
+    extrapolation of = {.cg = cg, .beta = weight_of(cg, square)};
     for (int k = 0; k < SS_CONJUGATE_PARTS; k++) {
-        ss_conjugate_part *part = &cg->part[k];
-        cg->extrapolate(beta, part->size, part->at, part->last, part->direction);
+        of.part = &cg->part[k];
+        ss_parallel_for(cg->team, (int64_t)of.part->size, AT_ONCE, extrapolate_range, &of);
     }
 }

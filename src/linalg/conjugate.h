@@ -31,6 +31,7 @@ typedef struct ss_conjugate {
     double slack; /* beta up to 1 + slack counts as 1, */
     int growths;  /* as often as this */
     double last_square, restart_square;
+    ss_team *team;     /* shares the extrapolation; NULL: one thread */
     int wait, waiting; /* plain sweeps after a restart that came without progress; those still to do */
 } ss_conjugate;
 

@@ -139,7 +139,7 @@ bool ss_metrics_rows(ss_judgement *judgement, ss_error *err)
     double *inverse_mass = ss_arena_take(judgement->arena, n, sizeof *inverse_mass, "inverse masses");
     if (!start || !w || !inverse_mass)
         return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for measuring %d rows", problem->size);
-    judgement->scale = ss_gauge_scale_of(problem, start, w, judgement->scratch, inverse_mass);
+    judgement->scale = ss_gauge_scale_of(problem, NULL, start, w, judgement->scratch, inverse_mass);
     sum_up(judgement);
     const ss_metric_value *energy = &judgement->values[SS_METRIC_energy];
     ss_metric_set(judgement, SS_METRIC_relative_energy,

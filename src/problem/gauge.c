@@ -356,21 +356,61 @@ double ss_gauge_energy_at(const ss_gauge_scale *scale, double relative)
     return fmax(relative * relative * reference_energy(scale), scale->rounding_energy);
 }
 
+static void add_part(const ss_gauge_part *part, ss_gauge_part *sum)
+{
+    sum->energy += part->energy;
+    sum->natural_residual += part->natural_residual;
+    sum->fischer_burmeister += part->fischer_burmeister;
+    sum->natural_map_squared += part->natural_map_squared;
+}
+
+/* Parts of so many blocks at a time, which fit on the stack, by all threads; they are added in order. */
+enum { SHARED_LEAST = 2048, TOGETHER = 2048, AT_ONCE = 128 };
+
+typedef struct measuring {
+    const ss_problem *problem;
+    const double *diagonal, *x, *w;
+    unsigned wanted;
+    int first; // block
+    ss_gauge_part part[TOGETHER];
+} measuring;
+
+static void measure_blocks(int64_t begin, int64_t end, int worker, void *context)
+{
+    (void)worker;
+    measuring *of = context;
+    for (int64_t k = begin; k < end; k++)
+        of->part[k] =
+            ss_gauge_of_block(of->problem, of->diagonal, of->first + (int)k, of->x, of->w, of->wanted);
+}
+
+ss_team *ss_gauge_team(const ss_gauge_scale *scale, const ss_problem *problem)
+{
+    return problem->block_count < SHARED_LEAST ? NULL : scale->team;
+}
+
 void ss_gauge_measure(const ss_problem *problem, const ss_gauge_scale *scale, const double *x,
                       const double *w, unsigned mask, double *values)
 {
     unsigned wanted = parts_for(mask);
+    const double *diagonal = scale->inverse_mass;
     ss_gauge_part sum = {0};
-    for (int k = 0; k < problem->block_count; k++) {
-        if (is_usual(&problem->blocks[k])) {
-            add_usual(&problem->blocks[k], scale->inverse_mass, x, w, wanted, &sum);
-            continue;
+    if (ss_team_size(ss_gauge_team(scale, problem)) > 1) {
+        measuring of = {.problem = problem, .diagonal = diagonal, .x = x, .w = w, .wanted = wanted};
+        for (; of.first < problem->block_count; of.first += TOGETHER) {
+            int left = problem->block_count - of.first, count = left < TOGETHER ? left : TOGETHER;
+            ss_parallel_for(scale->team, count, AT_ONCE, measure_blocks, &of);
+            for (int k = 0; k < count; k++) add_part(&of.part[k], &sum);
         }
-        ss_gauge_part part = ss_gauge_of_block(problem, scale->inverse_mass, k, x, w, wanted);
-        sum.energy += part.energy;
-        sum.natural_residual += part.natural_residual;
-        sum.fischer_burmeister += part.fischer_burmeister;
-        sum.natural_map_squared += part.natural_map_squared;
+    } else {
+        for (int k = 0; k < problem->block_count; k++) {
+            if (is_usual(&problem->blocks[k])) {
+                add_usual(&problem->blocks[k], diagonal, x, w, wanted, &sum);
+                continue;
+            }
+            ss_gauge_part part = ss_gauge_of_block(problem, diagonal, k, x, w, wanted);
+            add_part(&part, &sum);
+        }
     }
     for (int g = 0; g < SS_GAUGE_COUNT; g++) values[g] = NAN;
     if (wanted & SS_WANT_ENERGY) {
@@ -509,10 +549,10 @@ static bool allows_zero(const ss_problem *problem)
     return true;
 }
 
-ss_gauge_scale ss_gauge_scale_of(const ss_problem *problem, double *x, double *w, double *scratch,
-                                 double *inverse_mass)
+ss_gauge_scale ss_gauge_scale_of(const ss_problem *problem, ss_team *team, double *x, double *w,
+                                 double *scratch, double *inverse_mass)
 {
-    ss_gauge_scale scale = {.load = cone_load(problem), .inverse_mass = inverse_mass};
+    ss_gauge_scale scale = {.load = cone_load(problem), .inverse_mass = inverse_mass, .team = team};
     size_t bytes = (size_t)problem->size * sizeof *x;
     memcpy(inverse_mass, problem->diagonal, bytes);
     ss_problem_lend_masses(problem, inverse_mass);
@@ -541,7 +581,7 @@ bool ss_problem_measure(const ss_problem *problem, const double *x, double value
     double *scratch = ss_allocate((size_t)ss_problem_scratch(problem), sizeof *scratch);
     bool good = start && w && inverse_mass && scratch;
     if (good) {
-        ss_gauge_scale scale = ss_gauge_scale_of(problem, start, w, scratch, inverse_mass);
+        ss_gauge_scale scale = ss_gauge_scale_of(problem, NULL, start, w, scratch, inverse_mass);
         ss_problem_apply(problem, x, scratch, w);
         ss_gauge_measure(problem, &scale, x, w, (1u << SS_GAUGE_COUNT) - 1, values);
     } else {

@@ -36,7 +36,10 @@ typedef struct ss_gauge_scale {
     /* loads or impulses whose squares are out of the range of numbers: no error is small then */
     bool is_beyond;
     const double *inverse_mass; /* per unknown */
+    ss_team *team;              /* shares the measuring of large problems; NULL: one thread */
 } ss_gauge_scale;
+/* The team, where there are so many blocks that a second thread is worth it. */
+ss_team *ss_gauge_team(const ss_gauge_scale *scale, const ss_problem *problem);
 /* sqrt(energy / start energy), 0 where the energy is rounding; where nothing moves and nothing is to be done,
  * sqrt(energy / 1 J). */
 double ss_gauge_relative_energy(const ss_gauge_scale *scale, double energy);
@@ -48,7 +51,7 @@ void ss_gauge_measure(const ss_problem *problem, const ss_gauge_scale *scale, co
  * the effective inverse masses and that stays with the scale: a_ii; for an unknown without one of its own
  * (the sliding speed in a friction polygon) the largest |A_ij A_ji| / a_jj, which has the same unit and
  * sees its errors. */
-ss_gauge_scale ss_gauge_scale_of(const ss_problem *problem, double *x, double *w, double *scratch,
-                                 double *inverse_mass);
+ss_gauge_scale ss_gauge_scale_of(const ss_problem *problem, ss_team *team, double *x, double *w,
+                                 double *scratch, double *inverse_mass);
 
 #endif

@@ -256,44 +256,79 @@ int ss_problem_scratch(const ss_problem *problem)
     return problem->A ? 0 : 6 * problem->bodies->bodies;
 }
 
-void ss_problem_apply(const ss_problem *problem, const double *x, double *scratch, double *w)
+/* Through the bodies: momenta J' x, velocities M^-1 J' x, then J v. The mass is used once per body, not per
+ * row. */
+typedef struct product {
+    const ss_problem *problem;
+    const double *x;
+    double (*v)[6];
+    double *w;
+} product;
+
+/* Velocities of some bodies: whoever shares them, each goes through all rows, so that the sums of a body are
+ * in one order. */
+static void push_bodies(int64_t begin, int64_t end, int worker, void *context)
 {
+    (void)worker;
+    const product *of = context;
+    const ss_bodies_form *form = of->problem->bodies;
+    int first = (int)begin;
+    unsigned count = (unsigned)(end - begin);
+    memset(of->v + begin, 0, count * sizeof *of->v);
+    for (int i = 0; i < of->problem->size; i++) {
+        int a = form->pair[i][0], b = form->pair[i][1];
+        if ((unsigned)(a - first) < count) add_impulse(form->jacobian[i], of->x[i], of->v[a]);
+        if ((unsigned)(b - first) < count) add_impulse(form->jacobian[i] + 6, of->x[i], of->v[b]);
+        for (int k = 0; k < ss_bodies_further(form, i, i + 1); k++) {
+            int at = form->further_start[i] + k, body = form->further_body[at];
+            if ((unsigned)(body - first) < count)
+                add_impulse(form->further_jacobian[at], of->x[i], of->v[body]);
+        }
+    }
+    for (int64_t body = begin; body < end; body++) {
+        double momentum[6];
+        memcpy(momentum, of->v[body], sizeof momentum);
+        ss_bodies_push_one(form, (int)body, momentum, of->v[body]);
+    }
+}
+
+static void pull_rows(int64_t begin, int64_t end, int worker, void *context)
+{
+    (void)worker;
+    const product *of = context;
+    const ss_problem *problem = of->problem;
+    const ss_bodies_form *form = problem->bodies;
+    for (int i = (int)begin; i < end; i++) {
+        int a = form->pair[i][0], b = form->pair[i][1];
+        double sum = problem->b[i] + form->compliance[i] * of->x[i];
+        if (a >= 0) sum += ss_bodies_product(form->jacobian[i], of->v[a]);
+        if (b >= 0) sum += ss_bodies_product(form->jacobian[i] + 6, of->v[b]);
+        for (int k = 0; k < ss_bodies_further(form, i, i + 1); k++) {
+            int at = form->further_start[i] + k;
+            sum += ss_bodies_product(form->further_jacobian[at], of->v[form->further_body[at]]);
+        }
+        of->w[i] = sum;
+    }
+}
+
+void ss_problem_apply_by(const ss_problem *problem, ss_team *team, const double *x, double *scratch,
+                         double *w)
+{
+    enum { ROWS_AT_ONCE = 768 };
     if (problem->A) {
         memcpy(w, problem->b, (size_t)problem->size * sizeof *w);
         ss_sparse_apply(problem->A, x, 1.0, w);
         return;
     }
+    int bodies = problem->bodies->bodies, shares = ss_team_size(team);
+    product of = {.problem = problem, .x = x, .v = (double(*)[6])scratch, .w = w};
+    ss_parallel_for(team, bodies, bodies / shares + 1, push_bodies, &of);
+    ss_parallel_for(team, problem->size, ROWS_AT_ONCE, pull_rows, &of);
+}
 
-    /* Through the bodies: momenta J' x, velocities M^-1 J' x, then J v. The mass is used once per body, not
-     * per row. */
-    const ss_bodies_form *form = problem->bodies;
-    double(*v)[6] = (double(*)[6])scratch;
-    memset(v, 0, (size_t)form->bodies * sizeof *v);
-    for (int i = 0; i < problem->size; i++) {
-        int a = form->pair[i][0], b = form->pair[i][1];
-        if (a >= 0) add_impulse(form->jacobian[i], x[i], v[a]);
-        if (b >= 0) add_impulse(form->jacobian[i] + 6, x[i], v[b]);
-        for (int k = 0; k < ss_bodies_further(form, i, i + 1); k++) {
-            int at = form->further_start[i] + k;
-            add_impulse(form->further_jacobian[at], x[i], v[form->further_body[at]]);
-        }
-    }
-    for (int body = 0; body < form->bodies; body++) {
-        double momentum[6];
-        memcpy(momentum, v[body], sizeof momentum);
-        ss_bodies_push_one(form, body, momentum, v[body]);
-    }
-    for (int i = 0; i < problem->size; i++) {
-        int a = form->pair[i][0], b = form->pair[i][1];
-        double sum = problem->b[i] + form->compliance[i] * x[i];
-        if (a >= 0) sum += ss_bodies_product(form->jacobian[i], v[a]);
-        if (b >= 0) sum += ss_bodies_product(form->jacobian[i] + 6, v[b]);
-        for (int k = 0; k < ss_bodies_further(form, i, i + 1); k++) {
-            int at = form->further_start[i] + k;
-            sum += ss_bodies_product(form->further_jacobian[at], v[form->further_body[at]]);
-        }
-        w[i] = sum;
-    }
+void ss_problem_apply(const ss_problem *problem, const double *x, double *scratch, double *w)
+{
+    ss_problem_apply_by(problem, NULL, x, scratch, w);
 }
 
 void ss_problem_matrix_changed(ss_problem *problem)

@@ -6,6 +6,7 @@
 
 #include "base/deadline.h"
 #include "base/memory.h"
+#include "problem/bodies_form.h"
 #include "solver/core/ray.h"
 #include "solver/core/run_state.h"
 
@@ -63,7 +64,8 @@ void ss_run_record(struct ss_run_state *state, const double *values, double seco
 /* Gauges of x, from the problem alone. What a method hands in is not remembered: it may be wrong. */
 void ss_run_measure(struct ss_run_state *state, const double *x, unsigned mask, double *values)
 {
-    ss_problem_apply(state->problem, x, state->scratch, state->w);
+    ss_team *team = ss_gauge_team(&state->scale, state->problem);
+    ss_problem_apply_by(state->problem, team, x, state->scratch, state->w);
     ss_gauge_measure(state->problem, &state->scale, x, state->w, mask, values);
     memcpy(state->measured, x, (size_t)state->problem->size * sizeof *x);
     memcpy(state->measures, values, sizeof state->measures);
@@ -371,19 +373,20 @@ bool ss_run_take_memory(struct ss_run_state *state, ss_arena *arena, const ss_pr
     return true;
 }
 
-static bool prepare_state(struct ss_run_state *state, ss_arena *arena, const ss_problem *problem,
-                          const ss_run_options *options, const ss_stop_test *test, const double *x,
-                          ss_error *err)
+static bool prepare_state(struct ss_run_state *state, ss_arena *arena, const ss_solve_request *request,
+                          const ss_run_options *options, const double *x, ss_error *err)
 {
+    const ss_problem *problem = request->problem;
     if (!ss_run_take_memory(state, arena, problem))
         return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for a run on %d unknowns", problem->size);
     size_t n = (size_t)problem->size;
     // This measures the start, which tells what measuring costs. Without a limit the clock is not looked at.
     double began = options->time_limit > 0.0 ? ss_clock_seconds() : 0.0;
-    state->scale = ss_gauge_scale_of(problem, state->best, state->w, state->scratch, state->inverse_mass);
+    state->scale =
+        ss_gauge_scale_of(problem, request->team, state->best, state->w, state->scratch, state->inverse_mass);
     if (options->time_limit > 0.0) state->measuring_cost = ss_clock_seconds() - began;
     double scene = options->scene_energy > 0.0 ? options->scene_energy : state->scale.start_energy;
-    state->stop = ss_stop_criterion_of(&options->stop, test, scene, problem);
+    state->stop = ss_stop_criterion_of(&options->stop, request->test, scene, problem);
     state->keep = options->keep.which == SS_KEEP_BEST ? (int)options->keep.gauge : SS_GAUGE_NONE;
     state->keep_last = options->keep.which == SS_KEEP_LAST;
     memcpy(state->start, x, n * sizeof *x);
@@ -466,8 +469,7 @@ static bool solve_in(ss_arena *arena, const ss_solve_request *request, double *x
                                  .explain = options.explain};
     const void *set = request->solver_options;
     if (!set && solver->options) set = ss_run_default_options(solver, arena, err);
-    bool good =
-        (set || !solver->options) && prepare_state(&state, arena, problem, &options, request->test, x, err);
+    bool good = (set || !solver->options) && prepare_state(&state, arena, request, &options, x, err);
 
     // The run. Methods look at the limit after an iteration, so that none at all is the driver's business.
     if (good) {

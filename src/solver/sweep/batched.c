@@ -116,6 +116,7 @@ ss_status ss_batched_iterate(ss_batched *batched, const ss_batched_loop *how, ss
             ss_batched_store(batched, x);
             return !go_on ? ss_run_status(run) : still && !batched->single ? SS_CONVERGED : SS_STALLED;
         }
+        cg.team = ss_batched_team(batched);
         if (how->accelerate) ss_conjugate_next(&cg, change);
         refreshed = iteration % REFRESH == REFRESH - 1 || change == 0.0;
         if (refreshed) ss_batched_refresh(batched, x);

@@ -95,6 +95,7 @@ typedef struct work {
     ss_batched *batched;
     ss_batch_task *tasks; // of a phase, or all
     const double *x;      // for filling
+    double *to;           // impulses or velocities, of all unknowns
     bool backward;        // for sweeps
 } work;
 
@@ -270,6 +271,12 @@ void ss_batched_refresh(ss_batched *batched, const double *x)
     each_phase(batched, batched->team, false, push_tasks);
 }
 
+ss_team *ss_batched_team(const ss_batched *batched)
+{
+    bool pays = batched->plan.task_count > 1 && batched->pace.alone > 0.0 && batched->pace.resting == 0;
+    return pays ? batched->team : NULL;
+}
+
 double ss_batched_sweep(ss_batched *batched, bool backward, double *x)
 {
     // a good start must not be spoiled by a slip that has not been looked at; later visits
@@ -281,16 +288,15 @@ double ss_batched_sweep(ss_batched *batched, bool backward, double *x)
     if (batched->single) batched->single->slip_tolerance = fmax(tolerance, first_single);
     double sum = backward ? 0.0 : ss_batch_cells_sweep(batched, false, x);
 
-    // By the team, unless it was slower than one thread lately.
     ss_pace *pace = &batched->pace;
+    ss_team *team = ss_batched_team(batched);
     if (ss_team_size(batched->team) == 1 || batched->plan.task_count == 1) {
         each_phase(batched, NULL, backward, sweep_tasks);
     } else {
-        bool together = pace->alone > 0.0 && pace->resting == 0;
         double start = ss_clock_seconds();
-        each_phase(batched, together ? batched->team : NULL, backward, sweep_tasks);
+        each_phase(batched, team, backward, sweep_tasks);
         double seconds = ss_clock_seconds() - start;
-        if (!together) {
+        if (!team) {
             pace->alone = seconds;
             if (pace->resting > 0) pace->resting--;
         } else if (seconds < pace->alone) {
@@ -304,22 +310,31 @@ double ss_batched_sweep(ss_batched *batched, bool backward, double *x)
     return backward ? sum + ss_batch_cells_sweep(batched, true, x) : sum;
 }
 
-void ss_batched_store(const ss_batched *batched, double *x)
+static void store_tasks(int64_t begin, int64_t end, int worker, void *context)
 {
+    (void)worker;
+    const work *with = context;
+    const ss_batched *batched = with->batched;
     const ss_batches *batches = &batched->batches;
     const ss_single_batches *single = batched->single;
     int fours = single ? 2 : 1; // of a batch
-    for (int k = 0; k < fours * batches->count; k++) {
+    for (int k = fours * with->tasks[begin].begin; k < fours * with->tasks[end - 1].end; k++) {
         for (int lane = 0; lane < SS_LANES; lane++) {
             int block = batches->block[k][lane], at = k % 2 * SS_LANES + lane; // in a batch of eight
             if (block < 0) continue;
-            double *r = x + batched->problem->blocks[block].first;
+            double *r = with->to + batched->problem->blocks[block].first;
             double unit =
                 single ? single->velocity / single->root / single->root * single->items[k / 2].unit[at] : 1.0;
             for (int i = 0; i < 3; i++)
                 r[i] = single ? unit * single->r[k / 2][i][at] : batches->r[k][i][lane];
         }
     }
+}
+
+void ss_batched_store(const ss_batched *batched, double *x)
+{
+    work with = {.batched = (ss_batched *)(uintptr_t)batched, .tasks = batched->plan.tasks, .to = x};
+    ss_parallel_for(ss_batched_team(batched), batched->plan.task_count, 1, store_tasks, &with);
 }
 
 bool ss_batched_is_finite(const ss_batched *batched)
@@ -333,19 +348,28 @@ bool ss_batched_is_finite(const ss_batched *batched)
     return isfinite(sum);
 }
 
-bool ss_batched_velocities(const ss_batched *batched, const double *x, double *w)
+static void find_velocities(int64_t begin, int64_t end, int worker, void *context)
 {
+    (void)worker;
+    const work *with = context;
+    const ss_batched *batched = with->batched;
     const ss_batches *batches = &batched->batches;
-    ss_batch_cells_velocities(batched, x, w);
-    for (int k = 0; k < batches->count; k++) {
+    for (int k = with->tasks[begin].begin; k < with->tasks[end - 1].end; k++) {
         double of[3][SS_LANES];
         batched->kernel->velocities(batches, k, of);
         for (int lane = 0; lane < SS_LANES; lane++) {
             int block = batches->block[k][lane];
-            double *u = block < 0 ? NULL : w + batched->problem->blocks[block].first;
+            double *u = block < 0 ? NULL : with->to + batched->problem->blocks[block].first;
             for (int i = 0; u && i < 3; i++) u[i] = of[i][lane];
         }
     }
+}
+
+bool ss_batched_velocities(const ss_batched *batched, const double *x, double *w)
+{
+    work with = {.batched = (ss_batched *)(uintptr_t)batched, .tasks = batched->plan.tasks, .to = w};
+    ss_batch_cells_velocities(batched, x, w);
+    ss_parallel_for(ss_batched_team(batched), batched->plan.task_count, 1, find_velocities, &with);
     double sum = 0.0;
     for (int i = 0; i < batched->problem->size; i++) sum += fabs(w[i]);
     return isfinite(sum);

@@ -196,6 +196,8 @@ bool ss_batched_create(const ss_problem *problem, const ss_batched_method *metho
 const char *ss_batched_refusal(const ss_problem *problem);
 /* y from the impulses, without what rounding has added. */
 void ss_batched_refresh(ss_batched *batched, const double *x);
+/* The team, unless it was slower than one thread lately, or is not known to be faster. */
+ss_team *ss_batched_team(const ss_batched *batched);
 /* One pass; x is read and written for cells only. Returns the kernel's estimate. */
 double ss_batched_sweep(ss_batched *batched, bool backward, double *x);
 /* The impulses of the batches to x. */
