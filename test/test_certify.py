@@ -1,5 +1,7 @@
 """certify: answers are proved, stored and proved again; what is wrong is refused."""
+import csv
 import shutil
+import sqlite3
 
 import h5py
 import numpy as np
@@ -147,7 +149,31 @@ def test_true_errors_are_measured_from_a_certified_answer(files):
     # 1e-2: boxes have several answers, whose velocities differ by 1e-4 or less, far below the error of the poor one
     assert reference["velocity_distance"] == pytest.approx(beside["reference"]["velocity_distance"], rel=1e-2)
     assert reference["velocity_distance"] > 1e-6
-    run("bench", "drop.h5", "-s", "pgs", "--reference", "certified", "-o", "r.db", "--quiet")
+    # each metric over the true error in its own unit, here and in the report of a campaign
+    metrics = {name: metric["value"] for name, metric in poor["metrics"].items()}
+    assert metrics["velocity_distance"] == reference["velocity_distance"]
+    assert reference["trust"]["energy"] == pytest.approx(metrics["trust"], rel=1e-12)
+    assert reference["trust"]["creep"] == pytest.approx(metrics["creep"] / metrics["velocity_distance"], rel=1e-12)
+    run("bench", "drop.h5", "-s", "pgs", "--iterations", "20", "--stop", "none", "--reference", "certified", "-o", "r.db", "--quiet")
+    with sqlite3.connect("r.db") as ledger:
+        ratios = [ratio for (ratio,) in ledger.execute(
+            "SELECT a.value / b.value FROM metrics a JOIN metrics b USING (run) WHERE a.name = 'creep' AND b.name = 'velocity_distance' "
+            "AND a.why IS NULL AND b.why IS NULL AND b.value > 0")]
+    run("report", "r.db", "--figure", "trust", "-o", "trust.csv")
+    with open("trust.csv", newline="") as file:
+        rows = {row["Metric"]: row for row in csv.DictReader(file)}
+    assert int(rows["creep"]["Runs"]) == len(ratios) > 2 and rows["creep"]["Over"] == "velocity_distance"
+    assert float(rows["creep"]["Median"]) == pytest.approx(np.median(ratios), rel=1e-12)
+    assert rows["energy"]["Over"] == "distance" and float(rows["energy"]["5 %"]) <= float(rows["energy"]["95 %"])
+    # a ledger from before the metric was there is read, and can be compared with one that has it
+    shutil.copy("r.db", "old.db")
+    with sqlite3.connect("old.db") as ledger:
+        ledger.execute("DELETE FROM metrics WHERE name = 'velocity_distance'")
+    ledger.close()
+    run("report", "old.db", "-o", "old.html")
+    found = run_json("diff", "r.db", "r.db", "--measure", "velocity_distance", "--tolerance", "1e-3")
+    assert found["both"] == 5 and found["same"] == 5
+    assert run_json("diff", "old.db", "r.db", "--measure", "velocity_distance", "--tolerance", "1")["solved"] == len(ratios)
 
 
 def test_boxes_are_proved_as_problems(files):

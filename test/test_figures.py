@@ -21,7 +21,7 @@ from test_cli import BAD_INPUT, PROGRAM, RESOURCES, USAGE, here, run
 FIGURES = ["overview", "success-rates", "outcomes", "performance-profile", "pairwise-profile", "data-profile", "work-precision", "budget-error",
            "convergence", "contact-states", "contact-errors", "bpmd", "scaling"]
 TABLES = ["solvers", "recorded", "scenes", "why", "failure-list", "problems"]
-MANY = ["unsolved", "reproduction", "ledgers"]  # for leaderboards: test_leaderboard.py
+MANY = ["unsolved", "reproduction", "ledgers", "trust"]  # for leaderboards: test_leaderboard.py; test_certify.py
 STARTS = ["warm-starts", "drift"]  # of ledgers with several starts: test_starts.py
 SVG = "{http://www.w3.org/2000/svg}"
 POINTS_PER_MM = 72 / 25.4

@@ -202,6 +202,8 @@ TEST(no_impulse_at_all_costs_the_energy_of_one_step_of_free_fall)
     ENSURE(judge(&s));
     ENSURE_NEAR(read(&s, "distance"), fall, 1e-12 * fall);
     ENSURE_NEAR(read(&s, "trust"), 1.0, 1e-12);
+    ENSURE_NEAR(read(&s, "velocity_distance"), gravity * step, 1e-12);
+    ENSURE_INT(s.value[ss_metric_index("velocity_distance")].worst_contact, 0);
     drop(&s);
 }
 
@@ -766,7 +768,7 @@ TEST(a_reference_that_is_one_of_several_answers_is_no_yardstick)
     s.answer = flies;
     ENSURE(judge(&s));
     ENSURE_NEAR(read(&s, "energy"), 0.0, rounding);
-    ENSURE(!applies(&s, "distance") && !applies(&s, "trust"));
+    ENSURE(!applies(&s, "distance") && !applies(&s, "velocity_distance") && !applies(&s, "trust"));
     ENSURE_TEXT(s.value[ss_metric_index("trust")].why,
                 "answer and reference both obey the laws: there are several");
     s.answer->velocity[0][2] = -0.01; // a wrong answer has its distance

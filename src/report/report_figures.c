@@ -50,6 +50,8 @@ const ss_report_figure ss_report_figures[] = {
     {"unsolved", "Problems that no method solves", true, "with the nearest answer", NULL, ss_report_unsolved},
     {"reproduction", "Runs that do not reproduce", true,
      "other answers or outcomes on another machine with the same version", NULL, ss_report_reproduction},
+    {"trust", "How far metrics can be trusted", true,
+     "each over the true error that it estimates, where there is a reference", NULL, ss_report_trust},
     {"ledgers", "Ledgers", true, "machines, versions, dates and collections of the runs", NULL,
      ss_report_ledgers},
     {"problems", "Problems", true, "sizes and features of the problems", NULL, ss_report_problems},

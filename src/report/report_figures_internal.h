@@ -12,7 +12,7 @@ ss_report_make ss_report_overview, ss_report_success_rates, ss_report_outcomes, 
     ss_report_convergence, ss_report_contact_states, ss_report_contact_errors, ss_report_bpmd,
     ss_report_scaling, ss_report_solvers, ss_report_recorded, ss_report_scenes, ss_report_failures,
     ss_report_why, ss_report_problems, ss_report_warm_starts, ss_report_drift, ss_report_unsolved,
-    ss_report_reproduction, ss_report_ledgers;
+    ss_report_reproduction, ss_report_ledgers, ss_report_trust;
 
 /* The value of a setting, or the fallback. */
 const char *ss_report_setting(const ss_report_request *request, const char *key, const char *fallback);

@@ -2,6 +2,7 @@
 #include "session/stages.h"
 
 #include "formulation/model.h"
+#include "metrics/truth.h"
 #include "problem/answer_store.h"
 #include "problem/peg_answer.h"
 
@@ -408,30 +409,6 @@ void ss_truth_free(ss_truth *truth)
 
 /* ---- 4. judging ---------------------------------------------------------------------------------- */
 
-/* The largest difference of the relative velocities of surfaces at contacts, m/s. */
-static double velocity_distance(const ss_frame *frame, const ss_answer *a, const ss_answer *b)
-{
-    double largest = 0.0;
-    for (int c = 0; c < frame->contacts.count; c++) {
-        double relative[3] = {0.0, 0.0, 0.0};
-        for (int side = 0; side < 2; side++) {
-            int body = frame->contacts.pair[c][side];
-            if (body == SS_WORLD) continue;
-            double d[6], arm[3], sign = side ? 1.0 : -1.0;
-            for (int i = 0; i < 6; i++) d[i] = a->velocity[body][i] - b->velocity[body][i];
-            for (int i = 0; i < 3; i++)
-                arm[i] = frame->contacts.point[c][i] - frame->bodies.position[body][i];
-            for (int i = 0; i < 3; i++) {
-                int j = (i + 1) % 3, k = (i + 2) % 3;
-                relative[i] += sign * (d[i] + d[3 + j] * arm[k] - d[3 + k] * arm[j]);
-            }
-        }
-        largest = fmax(
-            largest, sqrt(relative[0] * relative[0] + relative[1] * relative[1] + relative[2] * relative[2]));
-    }
-    return largest;
-}
-
 bool ss_session_judge(ss_session *session, const ss_truth *truth, ss_error *err)
 {
     ss_metric_value *metrics = session->metrics;
@@ -461,14 +438,16 @@ bool ss_session_judge(ss_session *session, const ss_truth *truth, ss_error *err)
     if (!truth->answer) {
         const char *why = session->method.certified ? "no answer of the frame is proved"
                                                     : "the reference solver did not reach natural_map<1e-8";
-        metrics[ss_metric_index("distance")].why = metrics[ss_metric_index("trust")].why = why;
+        static const char *const against[] = {"distance", "velocity_distance", "trust"};
+        for (size_t i = 0; i < sizeof against / sizeof *against; i++)
+            metrics[ss_metric_index(against[i])].why = why;
     }
     session->result.reference_level = truth->level;
     session->result.reference_bound = truth->bound;
     session->result.reference_distance =
-        truth->answer
-            ? velocity_distance(ss_assembly_frame(session->assembly), session->answer.answer, truth->answer)
-            : NAN;
+        truth->answer ? ss_velocity_distance(ss_assembly_frame(session->assembly), session->answer.answer,
+                                             truth->answer, NULL)
+                      : NAN;
     session->reference = truth->result;
     session->reference.history = (ss_history){0}; // the truth's own, which may be gone tomorrow
     session->reference.ray = (ss_ray){0};

@@ -3,6 +3,7 @@
 #include "cli/solve/solve.h"
 
 #include "base/number.h"
+#include "metrics/truth.h"
 
 #include <math.h>
 #include <string.h>
@@ -154,6 +155,16 @@ static void put_solved(ss_solving *s, const ss_solved *solved)
             ss_json_member_known(json, "bound", all->reference_bound);
         }
         ss_json_member_known(json, "velocity_distance", all->reference_distance);
+        ss_json_key(json, "trust");
+        ss_json_begin_object(json);
+        for (int i = 0; i < ss_metric_count(); i++) {
+            int truth = ss_metric_truth(i);
+            if (truth < 0 || !all->metrics[i].applies || !all->metrics[truth].applies) continue;
+            if (all->metrics[truth].value > 0.0)
+                ss_json_member_real(json, ss_metric_at(i)->name,
+                                    all->metrics[i].value / all->metrics[truth].value);
+        }
+        ss_json_end_object(json);
         ss_json_member_text(json, "formulation", "cone");
         ss_json_member_text(json, "status", ss_status_name(all->reference->status));
         ss_json_member_index(json, "iterations", all->reference->iterations);
