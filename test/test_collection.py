@@ -193,6 +193,15 @@ def test_files_of_others_are_imported(files):
     imported = [row for row in rows("full") if row["family"] == "imported"]
     assert {row["scene"] for row in imported} == {"import"} and {row["frame"] for row in imported} >= {"-1", "0"}
     run("collection", "verify", "full")
+    # the copy holds the certified answer, which is proved again; the file of the user is as it was
+    (row,) = [row for row in imported if row["frame"] == "-1"]
+    original = shared("fclib/FrictionContact3D_RR_1c.hdf5").read_bytes()
+    assert row["level"] in ("backward", "exact") and Path("data/FrictionContact3D_RR_1c.hdf5").read_bytes() == original
+    with h5py.File(f"full/{row['file']}", "r+") as file:
+        assert any(file["solution/r"][:] != 0)
+        file["solution/r"][0] *= 1.001
+    said = run("collection", "verify", "full", code=BAD_INPUT).stderr
+    assert "its sum is not" in said and f"{row['id']}: level {row['level']}" in said
 
 
 def test_a_ledger_says_how_hard_problems_are(files):

@@ -2,6 +2,7 @@
 
 #include "campaign/features.h"
 #include "campaign/read_input.h"
+#include "dataset/fclib_answer.h"
 #include "dataset/proof_file.h"
 #include "dataset/stamp.h"
 #include "report/picture.h"
@@ -302,8 +303,9 @@ static bool import_problem(maker *m, ss_error *err)
         ss_recipes_label(m->making->recipes, label, sizeof label);
         snprintf(place, sizeof place, "/fclib_%s", ss_fclib_kind_name(kinds[0]));
         ss_cone_hash(file->cone, entry.hash);
-        good = ss_features_of_cone(file->cone, problem, &entry, err) && ss_fclib_write(m->path, file, err) &&
-               ss_stamp_write(m->path, label, err) &&
+        if (proof->result) good = ss_fclib_answer(file, proof->result->x, err);
+        good = good && ss_features_of_cone(file->cone, problem, &entry, err) &&
+               ss_fclib_write(m->path, file, err) && ss_stamp_write(m->path, label, err) &&
                add_row(m, &entry, proof, -1, problem, file->cone->dimension == 2, place, err);
     }
     ss_problem_destroy(problem);

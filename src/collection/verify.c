@@ -10,7 +10,9 @@
 #include "collection/crew.h"
 #include "collection/make.h"
 #include "dataset/proof_file.h"
+#include "problem/cone.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -64,6 +66,42 @@ static bool check_frame(const ss_collection_row *row, ss_bpmd *file, ss_findings
     return good;
 }
 
+/* FCLIB has no place for a certificate: the solution in the file must be worth what the index says. */
+static bool check_solution(const ss_collection_row *row, const ss_fclib *file, ss_findings *findings,
+                           ss_error *err)
+{
+    int level = 0, m = ss_cone_size(file->cone);
+    while (level < SS_CERTIFICATE_LEVELS &&
+           strcmp(ss_certificate_level_name((ss_certificate_level)level), row->level) != 0)
+        level++;
+    if (level < SS_CERTIFIED_EXTENDED) return true;
+    if (!file->has_solution) {
+        ss_findings_add(findings, SS_FINDING_FAULT, row->id, "the file holds no solution");
+        return true;
+    }
+
+    ss_problem *problem = ss_problem_from_cone(file->cone, err);
+    double *x = problem ? ss_allocate((size_t)problem->size, sizeof *x) : NULL;
+    if (problem && !x) ss_fail(err, SS_ERROR_RESOURCES, "out of memory for a proof");
+    if (x && m) memcpy(x, file->solution.r, (size_t)m * sizeof *x);
+    if (x && file->solution.l) memcpy(x + m, file->solution.l, (size_t)file->cone->equations * sizeof *x);
+    ss_certificate *own = x ? ss_certify_problem(problem, x, NULL, err) : NULL;
+    if (own) {
+        // level exact takes rational numbers, which certify repeats; the last digits are the compiler's
+        double bound = fmax(fmax(own->bound, own->spin_speed), own->joint_bound);
+        bool lower = own->level < SS_CERTIFIED_BACKWARD && (int)own->level < level;
+        if (lower || !(bound <= row->bound * (1.0 + 1e-9)))
+            ss_findings_add(findings, SS_FINDING_FAULT, row->id,
+                            "level %s and bound %.3g in the index, proved is %s with %.3g", row->level,
+                            row->bound, ss_certificate_level_name(own->level), bound);
+    }
+    bool good = own != NULL;
+    ss_certificate_destroy(own);
+    ss_release(x);
+    ss_problem_destroy(problem);
+    return good;
+}
+
 static bool check_problem(const ss_collection_row *row, const char *path, ss_findings *findings,
                           ss_error *err)
 {
@@ -76,8 +114,9 @@ static bool check_problem(const ss_collection_row *row, const char *path, ss_fin
     if (strcmp(hash, row->hash) != 0)
         ss_findings_add(findings, SS_FINDING_FAULT, row->id,
                         "the problem is not the one of the index: hash %s", hash);
+    bool good = check_solution(row, file, findings, err);
     ss_fclib_destroy(file);
-    return true;
+    return good;
 }
 
 /* Lines of what is wrong with one file. */

@@ -1,6 +1,7 @@
 /* `stickslip solve` on FCLIB: one problem, with Coulomb's law on cones as it stands in the file. */
 #include "cli/solve/solve.h"
 
+#include "dataset/fclib_answer.h"
 #include "problem/cone.h"
 
 #include <string.h>
@@ -49,15 +50,8 @@ bool ss_solve_problem(ss_solving *solving, ss_error *err)
     if (good) ss_solving_tell(solving, &solved);
 
     // The file as it was, with our solution in the place of the one it had.
-    if (good && options->output && !solved.result->refusal) {
-        ss_cone_point *solution = &fclib->solution;
-        if (fclib->has_solution) ss_cone_point_free(solution);
-        good = fclib->has_solution = ss_cone_point_create(cone, solution, err);
-        if (good) copy(solution->r, solved.result->x, m);
-        if (good && solution->l) copy(solution->l, solved.result->x + m, cone->equations);
-        good = good && ss_cone_point_evaluate(cone, solution, err) &&
-               ss_fclib_write(options->output, fclib, err);
-    }
+    if (good && options->output && !solved.result->refusal)
+        good = ss_fclib_answer(fclib, solved.result->x, err) && ss_fclib_write(options->output, fclib, err);
     ss_release(x);
     ss_problem_destroy(problem);
     ss_fclib_destroy(fclib);
