@@ -1,4 +1,5 @@
-/* metrics/truth.h - answers against a known one: how far they are from it, and which metrics estimate that. */
+/* metrics/truth.h - answers against a known one: how far they are from it, and which metrics estimate
+ * that. */
 #ifndef SS_METRICS_TRUTH_H
 #define SS_METRICS_TRUTH_H
 
@@ -10,8 +11,8 @@
  * that contact, -1 without contacts. */
 double ss_velocity_distance(const ss_frame *frame, const ss_answer *a, const ss_answer *b, int *worst);
 
-/* The true error that a metric estimates, in its own unit: `distance` for errors in J, `velocity_distance` for
- * those in m/s. -1: none. Their ratio says how far the metric can be trusted. */
+/* The true error that a metric estimates, in its own unit: `distance` for errors in J, `velocity_distance`
+ * for those in m/s. -1: none. Their ratio says how far the metric can be trusted. */
 SS_INNER int ss_metric_truth(int metric);
 
 #endif
