@@ -29,7 +29,7 @@ typedef struct ss_pivots {
 
 typedef enum ss_refine { SS_REFINE_NEVER, SS_REFINE_ONCE } ss_refine;
 
-/* ---- LDL' of a symmetric matrix (CHOLMOD, simplicial) ----------------------------------------------- */
+/* ---- LDL' of a symmetric matrix (in its envelope, or CHOLMOD, simplicial) ----------------------------- */
 
 /* Only the upper triangle is read; the lower may be there or not. D is diagonal and pivots are not exchanged:
  * safe for definite and quasi-definite matrices (Vanderbei 1995), a gamble for other indefinite ones. */
@@ -42,7 +42,7 @@ ss_linalg_status ss_ldl_factor(ss_ldl *ldl, const ss_sparse *matrix);
 const ss_pivots *ss_ldl_pivots(const ss_ldl *ldl);
 /* The pivot of every row, n numbers: after a factorisation that was OK. */
 void ss_ldl_diagonal(const ss_ldl *ldl, double *pivots);
-/* Floating point operations that a factorisation takes, known from the pattern. */
+/* Multiplications that a factorisation takes, known from the pattern. */
 double ss_ldl_cost(const ss_ldl *ldl);
 /* After a factorisation that was OK. b and x may be the same array. OK or NO_MEMORY. */
 ss_linalg_status ss_ldl_solve(ss_ldl *ldl, const double *b, double *x, ss_refine refine);

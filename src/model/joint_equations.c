@@ -129,11 +129,16 @@ bool ss_joint_is_active(const ss_world *world, const ss_joint *joint)
 
 /* ---- rows ------------------------------------------------------------------------------------------- */
 
-ss_joint_equation ss_joint_equation_of(const ss_joint_quantity *quantity, double sign)
+void ss_joint_fill_equation(const ss_joint_pose *pose, const ss_joint_quantity *quantity, double sign,
+                            ss_joint_equation *row)
 {
-    ss_joint_equation row = {.bounds = {-INFINITY, INFINITY}, .load = -1, .rotor = -1};
-    for (int i = 0; i < 6 * SS_JOINT_BODIES; i++) row.jacobian[i] = sign * quantity->jacobian[i];
-    return row;
+    for (int i = 0; i < 6 * pose->joint->body_count; i++) row->jacobian[i] = sign * quantity->jacobian[i];
+    row->violation = row->time_derivative = row->regularization = row->friction = 0.0;
+    row->bounds[0] = -INFINITY;
+    row->bounds[1] = INFINITY;
+    row->load = row->rotor = -1;
+    row->block = 0;
+    row->holonomic = row->equality = false;
 }
 
 static int own_rows(const ss_joint_pose *pose, ss_joint_equation *rows)
@@ -141,7 +146,7 @@ static int own_rows(const ss_joint_pose *pose, ss_joint_equation *rows)
     ss_joint_quantity own[6];
     int count = ss_joint_own_equations(pose, own);
     for (int i = 0; i < count; i++) {
-        rows[i] = ss_joint_equation_of(&own[i], 1.0);
+        ss_joint_fill_equation(pose, &own[i], 1.0, &rows[i]);
         rows[i].violation = own[i].value;
         rows[i].holonomic = rows[i].equality = true;
     }

@@ -38,6 +38,13 @@ ss_joint_pose ss_joint_pose_now(const ss_world *world, const ss_joint *joint)
 
 /* ---- Jacobians -------------------------------------------------------------------------------------- */
 
+/* Of two bodies, of which nothing is known yet. */
+static void clear(double value, ss_joint_quantity *to)
+{
+    to->value = value;
+    for (int i = 0; i < 12; i++) to->jacobian[i] = 0.0;
+}
+
 static void write_side(const ss_joint_pose *pose, int side, double sign, ss_vec3 linear, ss_vec3 angular,
                        double jacobian[12])
 {
@@ -49,7 +56,8 @@ static void write_side(const ss_joint_pose *pose, int side, double sign, ss_vec3
 /* rate = direction . (velocity of b's anchor - that of the same point of a) */
 static ss_joint_quantity along(const ss_joint_pose *pose, double value, ss_vec3 direction)
 {
-    ss_joint_quantity quantity = {.value = value};
+    ss_joint_quantity quantity;
+    clear(value, &quantity);
     for (int side = 0; side < 2; side++) {
         ss_vec3 arm = ss_vec3_subtract(pose->anchor[1], pose->centre[side]);
         write_side(pose, side, side ? 1.0 : -1.0, direction, ss_vec3_cross(arm, direction),
@@ -62,7 +70,8 @@ static ss_joint_quantity along(const ss_joint_pose *pose, double value, ss_vec3 
 static ss_joint_quantity about(const ss_joint_pose *pose, double value, ss_vec3 direction)
 {
     ss_vec3 still = {0.0, 0.0, 0.0};
-    ss_joint_quantity quantity = {.value = value};
+    ss_joint_quantity quantity;
+    clear(value, &quantity);
     for (int side = 0; side < 2; side++)
         write_side(pose, side, side ? 1.0 : -1.0, still, direction, quantity.jacobian);
     return quantity;
@@ -166,7 +175,8 @@ ss_joint_quantity ss_joint_own_turn(const ss_joint_pose *pose, int side)
     ss_quat start = ss_joint_start_frame(pose->joint, side);
     ss_quat turn = shorter_way(ss_quat_multiply(ss_quat_conjugate(start), pose->frame[side]));
     ss_vec3 still = {0.0, 0.0, 0.0}, gradient = ss_quat_rotate(start, twist_gradient(turn));
-    ss_joint_quantity quantity = {.value = pose->moves[side] ? twist_angle(turn) : 0.0};
+    ss_joint_quantity quantity;
+    clear(pose->moves[side] ? twist_angle(turn) : 0.0, &quantity);
     write_side(pose, side, 1.0, still, gradient, quantity.jacobian);
     return quantity;
 }

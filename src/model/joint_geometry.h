@@ -26,7 +26,8 @@ ss_joint_pose ss_joint_pose_now(const ss_world *world, const ss_joint *joint);
 /* ss_joint_follow where the pose is known. */
 void ss_joint_follow_pose(ss_joint *joint, const ss_joint_pose *pose);
 
-/* A number that depends on the poses: value and d value / dt = jacobian . (v_a, v_b, others). */
+/* A number that depends on the poses: value and d value / dt = jacobian . (v_a, v_b, others). Others are set
+ * where the joint has them (ss_joint.body_count). */
 typedef struct ss_joint_quantity {
     double value;
     double jacobian[6 * SS_JOINT_BODIES];

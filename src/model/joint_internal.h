@@ -11,7 +11,8 @@ int ss_joint_own_equations(const ss_joint_pose *pose, ss_joint_quantity rows[6])
 int ss_joint_load_row(const ss_joint *joint);
 
 /* A row without law: sign times the Jacobian, no violation, no bounds. */
-ss_joint_equation ss_joint_equation_of(const ss_joint_quantity *quantity, double sign);
+void ss_joint_fill_equation(const ss_joint_pose *pose, const ss_joint_quantity *quantity, double sign,
+                            ss_joint_equation *row);
 
 /* The row of a torque converter, if its shafts turn; returns the number of rows. */
 int ss_joint_add_converter(const ss_joint_pose *pose, double h, ss_joint_equation *row);

@@ -7,6 +7,7 @@
 
 /* One coordinate, and where its rows go. */
 typedef struct coordinate {
+    const ss_joint_pose *pose;
     const ss_joint *joint;
     const ss_axis_law *law;
     ss_joint_quantity now;
@@ -21,7 +22,7 @@ typedef struct coordinate {
 static ss_joint_equation *add_row(const coordinate *along, double sign)
 {
     ss_joint_equation *row = &along->rows[(*along->count)++];
-    *row = ss_joint_equation_of(&along->now, sign);
+    ss_joint_fill_equation(along->pose, &along->now, sign, row);
     row->block = (*along->block)++;
     return row;
 }
@@ -114,7 +115,8 @@ int ss_joint_add_laws(const ss_world *world, const ss_joint_pose *pose, double h
     for (int i = 0; i < ss_joint_coordinate_count(joint); i++) {
         const ss_axis_law *law = &joint->law[i];
         if (!has_law(law)) continue;
-        coordinate along = {.joint = joint, .law = law, .h = h, .rows = rows, .count = &count};
+        coordinate along = {.pose = pose, .joint = joint, .law = law, .h = h, .rows = rows};
+        along.count = &count;
         along.block = &block;
         along.now = ss_joint_coordinate_now(pose, i);
         along.speed = ss_joint_speed(world, joint, along.now.jacobian);
@@ -174,7 +176,7 @@ int ss_joint_rotors(const ss_world *world, int joint, ss_joint_equation rows[2])
     for (int i = 0; i < ss_joint_coordinate_count(item); i++) {
         if (!(item->law[i].armature > 0.0)) continue;
         ss_joint_quantity now = ss_joint_coordinate_now(&pose, i);
-        rows[count] = ss_joint_equation_of(&now, 1.0);
+        ss_joint_fill_equation(&pose, &now, 1.0, &rows[count]);
         rows[count++].regularization = 1.0 / item->law[i].armature;
     }
     return count;
@@ -238,7 +240,7 @@ int ss_joint_add_converter(const ss_joint_pose *pose, double h, ss_joint_equatio
     double damping = joint->capacity * fmax(fabs(speed[0]), fabs(speed[1]));
     if (!(damping > 0.0)) return 0;
     ss_joint_quantity slip = ss_joint_sum(pose, (const double[2]){-1.0, ratio});
-    *row = ss_joint_equation_of(&slip, 1.0);
+    ss_joint_fill_equation(pose, &slip, 1.0, row);
     row->regularization = 1.0 / (h * damping);
     return 1;
 }

@@ -7,7 +7,8 @@
 /* Rows of one block become one constraint of a frame. The equations of the joint itself are the first block;
  * limits, motors, springs and friction are blocks of one row. */
 typedef struct ss_joint_equation {
-    /* linear, angular of a, of b and of the other bodies (ss_joint.bodies), each about its centre of mass */
+    /* linear, angular of a, of b and of the other bodies (ss_joint.bodies), each about its centre of mass;
+     * what lies beyond ss_joint.body_count is not set */
     double jacobian[6 * SS_JOINT_BODIES];
     double violation; /* g(q), m or rad; 0 when not holonomic */
     /* of motors, drives, springs; the motion of kinematic bodies is added by the sim */

@@ -84,7 +84,8 @@ static bool find_blocks(ss_joint_system *system, const ss_world *world)
             int body = block->body[side] = ss_joint_body(item, side);
             ss_body_kind kind = block->kind[side] = kind_of(world, body);
             if (kind != SS_STATIC && place[body] == 0) {
-                system->members[system->member_count] = (ss_joint_member){body, kind == SS_DYNAMIC};
+                system->members[system->member_count] =
+                    (ss_joint_member){.body = body, .dynamic = kind == SS_DYNAMIC};
                 place[body] = ++system->member_count;
             }
             block->member[side] = kind == SS_DYNAMIC ? place[body] - 1 : -1;
@@ -248,8 +249,15 @@ static double couple(const ss_joint_system *system, const shared_bodies *shared,
     return sum;
 }
 
-void ss_joint_system_see(ss_joint_system *system, const ss_world *world)
+/* fmax would lose a NaN */
+static double larger(double most, double value)
 {
+    return fabs(value) > most || isnan(value) ? fabs(value) : most;
+}
+
+double ss_joint_system_see(ss_joint_system *system, const ss_world *world, double *violation)
+{
+    double most = 0.0;
     for (int k = 0; k < system->joint_count; k++) {
         const ss_joint_block *block = &system->blocks[k];
         ss_joint_equation rows[6];
@@ -259,8 +267,29 @@ void ss_joint_system_see(ss_joint_system *system, const ss_world *world)
             int at = block->first + r;
             system->softness[at] = r < block->own ? 0.0 : rows[r].regularization;
             memcpy(system->jacobian[at], rows[r].jacobian, 6 * (size_t)block->bodies * sizeof(double));
+            double error = r < block->own ? rows[r].violation : 0.0;
+            if (violation) violation[at] = error;
+            most = larger(most, error);
         }
     }
+    for (int m = 0; m < system->member_count; m++) {
+        const ss_body *body = ss_world_body(world, system->members[m].body);
+        memcpy(system->members[m].position, body->position, sizeof body->position);
+        memcpy(system->members[m].quaternion, body->quaternion, sizeof body->quaternion);
+    }
+    return most;
+}
+
+bool ss_joint_system_sees(const ss_joint_system *system, const ss_world *world)
+{
+    bool same = true;
+    for (int m = 0; m < system->member_count && same; m++) {
+        const ss_joint_member *member = &system->members[m];
+        const ss_body *body = ss_world_body(world, member->body);
+        same = memcmp(member->position, body->position, sizeof body->position) == 0 &&
+               memcmp(member->quaternion, body->quaternion, sizeof body->quaternion) == 0;
+    }
+    return same;
 }
 
 bool ss_joint_system_factor(ss_joint_system *system, const ss_world *world, ss_error *err)
@@ -311,27 +340,6 @@ bool ss_joint_system_factor(ss_joint_system *system, const ss_world *world, ss_e
 }
 
 /* ---- errors and answers ----------------------------------------------------------------------------- */
-
-/* fmax would lose a NaN */
-static double larger(double most, double value)
-{
-    return fabs(value) > most || isnan(value) ? fabs(value) : most;
-}
-
-double ss_joint_system_violation(const ss_joint_system *system, const ss_world *world, double *violation)
-{
-    double most = 0.0;
-    for (int k = 0; k < system->joint_count; k++) {
-        const ss_joint_block *block = &system->blocks[k];
-        ss_joint_equation rows[6];
-        ss_joint_residual(world, block->joint, rows);
-        for (int r = 0; r < block->rows; r++) {
-            violation[block->first + r] = r < block->own ? rows[r].violation : 0.0;
-            most = larger(most, violation[block->first + r]);
-        }
-    }
-    return most;
-}
 
 double ss_joint_system_speed(const ss_joint_system *system, const ss_world *world, double *speed)
 {

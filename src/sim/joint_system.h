@@ -17,7 +17,8 @@
 /* A body that a joint holds and that moves. */
 typedef struct ss_joint_member {
     int body;
-    bool dynamic; /* else kinematic: moves, but as told */
+    bool dynamic;                      /* else kinematic: moves, but as told */
+    double position[3], quaternion[4]; /* when G was last seen */
 } ss_joint_member;
 
 typedef struct ss_joint_block {
@@ -50,12 +51,15 @@ void ss_joint_system_free(ss_joint_system *system);
 /* Finds the joints that take part. The symbolic work is done again only when they are others than before;
  * then false when out of memory, with the system empty. */
 bool ss_joint_system_gather(ss_joint_system *system, const ss_world *world, ss_error *err);
-/* G at the present poses; and then M, the scales and the factors, at the same poses. */
-void ss_joint_system_see(ss_joint_system *system, const ss_world *world);
+/* G and violations (NULL: not wanted) at the present poses, of which it returns the largest; and then M, the scales and the
+ * factors, at the same poses. */
+double ss_joint_system_see(ss_joint_system *system, const ss_world *world, double *violation);
 bool ss_joint_system_factor(ss_joint_system *system, const ss_world *world, ss_error *err);
+/* The members are where they were when G was last seen. Whatever else it depends on is for the caller to
+ * know. */
+bool ss_joint_system_sees(const ss_joint_system *system, const ss_world *world);
 
-/* Violations at the present poses, and G v with the G last seen; both return the largest. */
-double ss_joint_system_violation(const ss_joint_system *system, const ss_world *world, double *violation);
+/* G v with the G last seen; returns the largest. */
 double ss_joint_system_speed(const ss_joint_system *system, const ss_world *world, double *speed);
 /* Largest of such errors, each over the square root of its entry on S's diagonal: one unit for
  * metres and radians. */

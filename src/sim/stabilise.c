@@ -113,15 +113,9 @@ static double safe_share(const ss_stabiliser *stabiliser)
     return turn > largest_turn ? largest_turn / turn : 1.0;
 }
 
-static bool linearise(const correction *c, ss_error *err)
-{
-    ss_joint_system_see(&c->stabiliser->system, c->world);
-    return ss_joint_system_factor(&c->stabiliser->system, c->world, err);
-}
-
 static double look(const correction *c)
 {
-    return ss_joint_system_violation(&c->stabiliser->system, c->world, c->stabiliser->error);
+    return ss_joint_system_see(&c->stabiliser->system, c->world, c->stabiliser->error);
 }
 
 /* Simplified Newton: the first linearisation serves until it does not pay any more. Progress is measured
@@ -155,7 +149,7 @@ static bool iterate(const correction *c, double tolerance, ss_stabilise_report *
         if (fresh && share == 1.0 && left > hopeless * size) return true;
 
         fresh = left > c->slow * size;
-        if (fresh && !linearise(c, err)) return false;
+        if (fresh && !ss_joint_system_factor(system, c->world, err)) return false;
         size = left;
     }
     return true;
@@ -199,7 +193,8 @@ static bool correct_positions(const correction *c, double tolerance, ss_stabilis
     bool good = true;
     if (!(report->before <= tolerance)) {
         put_back_poses(stabiliser, c->world); // G and M of the step's start
-        good = linearise(c, err);
+        if (c->h > 0.0) ss_joint_system_see(&stabiliser->system, c->world, NULL);
+        good = ss_joint_system_factor(&stabiliser->system, c->world, err);
         predict(c);
         good = good && iterate(c, tolerance, report, err);
     }
@@ -234,8 +229,9 @@ bool ss_stabilise_after_move(ss_stabiliser *stabiliser, ss_world *world, double 
     if (report->rows == 0) return true;
     ss_joint_system *system = &stabiliser->system;
 
-    /* Mostly G shows that nothing is to be done, and no factors are needed. */
-    ss_joint_system_see(system, world);
+    /* Mostly G, which the pass before the move has seen where it led to, shows that nothing is to be done, and
+     * no factors are needed. */
+    if (!ss_joint_system_sees(system, world)) ss_joint_system_see(system, world, NULL);
     report->before = report->after = ss_joint_system_speed(system, world, stabiliser->error);
     if (report->after <= tolerance) return true;
     bool good = ss_joint_system_factor(system, world, err);
