@@ -51,8 +51,8 @@ void ss_joint_system_free(ss_joint_system *system);
 /* Finds the joints that take part. The symbolic work is done again only when they are others than before;
  * then false when out of memory, with the system empty. */
 bool ss_joint_system_gather(ss_joint_system *system, const ss_world *world, ss_error *err);
-/* G and violations (NULL: not wanted) at the present poses, of which it returns the largest; and then M, the scales and the
- * factors, at the same poses. */
+/* G and violations (NULL: not wanted) at the present poses, of which it returns the largest; and then M, the
+ * scales and the factors, at the same poses. */
 double ss_joint_system_see(ss_joint_system *system, const ss_world *world, double *violation);
 bool ss_joint_system_factor(ss_joint_system *system, const ss_world *world, ss_error *err);
 /* The members are where they were when G was last seen. Whatever else it depends on is for the caller to

@@ -129,12 +129,21 @@ static void solve_one(const ss_sim *sim, ss_problem *problem, ss_arena *arena, s
         calm = wait.calm < calm ? wait.calm : calm;
     }
 
-    /* Where there are only equations, the start is their solution, and the solver finds nothing to do. */
-    if (sim->finisher.solver) ss_equations_solve(problem, arena, x);
+    /* Where there are only equations, the start is their solution, which is measured; if it meets the rule,
+     * the solver has nothing to do. */
+    *to = (outcome){.good = true, .status = SS_NOT_APPLICABLE};
+    if (sim->finisher.solver && ss_equations_solve(problem, arena, x)) {
+        const ss_stop_rule *rule = &sim->first.run.stop;
+        ss_sim_method no_iterations = sim->first;
+        no_iterations.run.max_iterations = 0;
+        to->good = run(&no_iterations, problem, arena, team, x, to);
+        bool measured = to->status == SS_MAX_ITERATIONS && !rule->of_scene;
+        if (measured && to->gauge[rule->gauge] < rule->below) to->status = SS_CONVERGED;
+    }
 
     bool again = calls && finisher_takes(sim, problem);
-    *to = (outcome){.good = true, .status = SS_NOT_APPLICABLE};
-    if (!again) to->good = run(&sim->first, problem, arena, team, x, to);
+    if (to->good && to->status != SS_CONVERGED && !again)
+        to->good = run(&sim->first, problem, arena, team, x, to);
     bool missed = to->status != SS_CONVERGED, helpless = to->status == SS_NOT_APPLICABLE;
     if (to->good && missed && (calls || rest == 0 || helpless) && finisher_takes(sim, problem))
         to->good = finish(sim, problem, arena, team, x, to);

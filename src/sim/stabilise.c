@@ -229,8 +229,8 @@ bool ss_stabilise_after_move(ss_stabiliser *stabiliser, ss_world *world, double 
     if (report->rows == 0) return true;
     ss_joint_system *system = &stabiliser->system;
 
-    /* Mostly G, which the pass before the move has seen where it led to, shows that nothing is to be done, and
-     * no factors are needed. */
+    /* Mostly G, which the pass before the move has seen where it led to, shows that nothing is to be done,
+     * and no factors are needed. */
     if (!ss_joint_system_sees(system, world)) ss_joint_system_see(system, world, NULL);
     report->before = report->after = ss_joint_system_speed(system, world, stabiliser->error);
     if (report->after <= tolerance) return true;
