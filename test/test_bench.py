@@ -226,6 +226,20 @@ def test_planted_solvers_become_rows_and_nothing_else_suffers(slope):
     assert not [row for row in rows("bad.db", "methods") if row["solver"] == "leaves" and len(row["plugin"]) != 32]
 
 
+TIRES = PLANTED.replace('SOLVER(liar,', 'SOLVER(tires, "tires", if (access("been", F_OK) == 0) for (;;) pause(); fclose(fopen("been", "w"));)\nSOLVER(liar,') \
+    .replace("&liar,", "&liar, &tires,")
+
+
+def test_a_repeat_without_an_answer_leaves_its_run_untimed_and_is_no_lack_of_resources(slope):
+    plugin = build_plugin("tires", TIRES)
+    ended = run("bench", slope, "--plugin", plugin, "--frame", "1", "-s", "tires,pgs", "--time-limit", "0.2", "--repeats", "3", "-o", "t.db")
+    assert ended.returncode == 0 and "no times of tires" in ended.stderr, ended.stderr
+    timed = {row["run"]: row for row in rows("t.db", "samples")}
+    by_solver = {row["solver"]: row for row in rows("t.db", "runs")}
+    assert by_solver["tires"]["outcome"] not in ENDINGS and by_solver["tires"]["run"] not in timed
+    assert by_solver["pgs"]["run"] in timed
+
+
 KEEPER = r"""
 #include <stickslip/plugin.h>
 #include <stdlib.h>

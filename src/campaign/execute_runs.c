@@ -339,8 +339,11 @@ static bool time_done(void *context, const ss_task *task, const ss_ending *endin
     ss_unpacker from = {reply, reply + size, false};
     ss_error why;
     if (deserves_another_try(ending)) return take_end(e, task, ending, err);
-    if (!ending->replied) {
-        cannot_run(e, task, SS_ERROR_RESOURCES, ending->message);
+    if (!ending->replied) { // the method's doing, not the campaign's: the run stands, without times
+        const ss_problem_entry *problem = &e->plan.problems[task->problem].entry;
+        ss_execution_say(e, "%s: %s: no times of %s: %s", problem->file, problem->place,
+                         e->plan.methods[task->method].solver, ending->message);
+        e->done++;
         return true;
     }
     if (!ss_reply_unpack(&from, &why)) {
