@@ -1,7 +1,8 @@
 /* Does a change to the solvers change their answers, or what they cost? Every solver, with its defaults and
  * with every choice of its options, on problems and frames of files, cold and warm, on one thread and on two:
  *
- *     build/release/bench_answers [--frames N] [--iterations N] [--solver NAME] [--quick] FILE... > before
+ *     build/release/bench_answers [--frames N] [--iterations N] [--solver NAME] [--formulation NAME] [--quick]
+ *                                 FILE... > before
  *
  * prints one line each: problem, solver, setting, start, threads, then status, iterations and a hash of the
  * bits of the answer. Two builds that give the same lines give the same answers (diff before after). --quick
@@ -26,7 +27,7 @@ enum { TEXT = 300 };
 typedef struct extent {
     int frames, iterations;
     bool quick;
-    const char *solver; /* NULL: all */
+    const char *solver, *formulation; /* NULL: all */
     ss_team *team;
 } extent;
 
@@ -50,10 +51,28 @@ static void start_warm(const ss_problem *problem, double *x)
     ss_problem_project(problem, x);
 }
 
-static void run(const extent *how, const char *name, const ss_solver *solver, const char *setting,
-                ss_problem *problem, bool warm, ss_team *team)
+/* Where a problem comes from: a frame by a formulation, or cones of a file. */
+typedef struct source {
+    char name[TEXT];
+    const ss_cone *cone; /* or else: */
+    const ss_frame *frame;
+    const ss_formulation *formulation;
+    const void *options;
+} source;
+
+static ss_problem *problem_of(const source *from)
 {
-    char line[TEXT];
+    return from->cone ? ss_problem_from_cone(from->cone, NULL)
+                      : ss_problem_from_frame(from->frame, from->formulation, from->options, NULL);
+}
+
+/* On a problem of its own: a run neither finds nor leaves anything that a problem keeps. */
+static void run(const extent *how, const source *from, const ss_solver *solver, const char *setting,
+                bool warm, ss_team *team)
+{
+    char line[2 * TEXT];
+    ss_problem *problem = problem_of(from);
+    if (!problem) exit(4);
     double *x = calloc((size_t)problem->size + 1, sizeof *x);
     void *options = calloc(1, solver->options_size + 1);
     if (!x || !options) exit(4);
@@ -66,7 +85,7 @@ static void run(const extent *how, const char *name, const ss_solver *solver, co
     ss_solve_request request = {
         .solver = solver, .solver_options = options, .problem = problem, .run = &limits, .team = team};
     ss_solve_result result = {0};
-    snprintf(line, sizeof line, "%s %s %s %s %d", name, solver->name, setting ? setting : "-",
+    snprintf(line, sizeof line, "%s %s %s %s %d", from->name, solver->name, setting ? setting : "-",
              warm ? "warm" : "cold", ss_team_size(team));
     CALLGRIND_ZERO_STATS;
     bool good = ss_solve(&request, x, &result, NULL);
@@ -74,12 +93,13 @@ static void run(const extent *how, const char *name, const ss_solver *solver, co
     printf("%s: %s, %d, %016" PRIx64 "\n", line, good ? ss_status_name(result.status) : "error",
            result.iterations, hash_of(x, problem->size));
     ss_solve_result_free(&result);
+    ss_problem_destroy(problem);
     free(options);
     free(x);
 }
 
 /* Each value of each option that has few of them. */
-static void run_settings(const extent *how, const char *name, const ss_solver *solver, ss_problem *problem)
+static void run_settings(const extent *how, const source *from, const ss_solver *solver)
 {
     for (const ss_option *option = solver->options; option && option->name; option++) {
         char choices[TEXT], setting[2 * TEXT];
@@ -89,23 +109,25 @@ static void run_settings(const extent *how, const char *name, const ss_solver *s
         for (const char *value = strtok(choices, "|"); value; value = strtok(NULL, "|")) {
             if (strcmp(value, option->default_value) == 0) continue;
             snprintf(setting, sizeof setting, "%s=%s", option->name, value);
-            run(how, name, solver, setting, problem, false, NULL);
+            run(how, from, solver, setting, false, NULL);
         }
     }
 }
 
-static void run_all(const extent *how, const char *name, ss_problem *problem)
+static void run_all(const extent *how, const source *from)
 {
+    ss_problem *problem = problem_of(from); /* only to ask who accepts it */
     for (int s = 0; s < ss_solver_count(); s++) {
         const ss_solver *solver = ss_solver_at(s);
         if (how->solver && strcmp(how->solver, solver->name) != 0) continue;
-        if (ss_solver_refusal(solver, problem)) continue;
-        run(how, name, solver, NULL, problem, false, NULL);
+        if (!problem || ss_solver_refusal(solver, problem)) continue;
+        run(how, from, solver, NULL, false, NULL);
         if (how->quick) continue;
-        run(how, name, solver, NULL, problem, false, how->team);
-        run(how, name, solver, NULL, problem, true, NULL);
-        run_settings(how, name, solver, problem);
+        run(how, from, solver, NULL, false, how->team);
+        run(how, from, solver, NULL, true, NULL);
+        run_settings(how, from, solver);
     }
+    ss_problem_destroy(problem);
 }
 
 /* ---- files ------------------------------------------------------------------------------------------ */
@@ -116,9 +138,9 @@ static void run_fclib(const extent *how, const char *path, const char *file_name
     ss_findings findings = {0};
     ss_fclib *file =
         ss_fclib_kinds(path, kinds, NULL) > 0 ? ss_fclib_read(path, kinds[0], NULL, &findings, NULL) : NULL;
-    ss_problem *problem = file ? ss_problem_from_cone(file->cone, NULL) : NULL;
-    if (problem) run_all(how, file_name, problem);
-    ss_problem_destroy(problem);
+    source from = {.cone = file ? file->cone : NULL};
+    snprintf(from.name, sizeof from.name, "%s", file_name);
+    if (file) run_all(how, &from);
     ss_findings_free(&findings);
     ss_fclib_destroy(file);
 }
@@ -134,14 +156,13 @@ static void run_frames(const extent *how, const char *path, const char *file_nam
         ss_frame *frame = ss_bpmd_read(file, i, &findings, NULL);
         for (int f = 0; frame && ss_formulation_at(f); f++) {
             const ss_formulation *formulation = ss_formulation_at(f);
+            if (how->formulation && strcmp(how->formulation, formulation->name) != 0) continue;
             void *options = calloc(1, formulation->options_size + 1);
             if (!options) exit(4);
             ss_options_defaults(formulation->options, options);
-            ss_problem *problem = ss_problem_from_frame(frame, formulation, options, NULL);
-            char name[TEXT];
-            snprintf(name, sizeof name, "%s#%d %s", file_name, i, formulation->name);
-            if (problem && problem->size > 0) run_all(how, name, problem);
-            ss_problem_destroy(problem);
+            source from = {.frame = frame, .formulation = formulation, .options = options};
+            snprintf(from.name, sizeof from.name, "%s#%d %s", file_name, i, formulation->name);
+            run_all(how, &from);
             free(options);
         }
         ss_frame_destroy(frame);
@@ -164,6 +185,8 @@ int main(int argc, char **argv)
             how.iterations = atoi(argv[++i]);
         else if (strcmp(argv[i], "--solver") == 0 && i + 1 < argc)
             how.solver = argv[++i];
+        else if (strcmp(argv[i], "--formulation") == 0 && i + 1 < argc)
+            how.formulation = argv[++i];
         else if (!ss_format_of_file(argv[i], &format, NULL))
             return fprintf(stderr, "bench_answers: %s: neither FCLIB nor BPMD\n", argv[i]), 3;
         else if (format == SS_FORMAT_BPMD)

@@ -309,7 +309,6 @@ ss_status ss_auto_solve_one(ss_problem *problem, ss_run *run, double *x, ss_auto
 static ss_status solve(const ss_problem *problem, const void *options, ss_run *run, double *x)
 {
     (void)options;
-    if (problem->size == 0) return ss_run_iteration(run, x, NULL) ? SS_CONVERGED : ss_run_status(run);
     note_problem(problem, run);
     ss_status status;
     if (problem->bodies && problem->block_count > 1 && ss_run_can_decompose(run)) {

@@ -484,8 +484,10 @@ static bool solve_in(ss_arena *arena, const ss_solve_request *request, double *x
         ss_status claim = SS_MAX_ITERATIONS;
         state.started = state.looked = ss_clock_seconds();
         if (options.time_limit > 0.0) state.deadline = state.started + options.time_limit;
-        if (state.max_iterations > 0)
+        if (state.max_iterations > 0 && problem->size > 0)
             claim = solver->solve(ss_problem_shown(problem, solver, &shown), set, &run, x);
+        else if (state.max_iterations > 0) // without unknowns: however many bodies, there is nothing to find
+            claim = ss_run_iteration(&run, x, NULL) ? SS_CONVERGED : ss_run_status(&run);
         result->status = ss_run_outcome(&state, claim);
         double ended = ss_clock_seconds();
         result->seconds = ended - state.started - state.measuring;
