@@ -137,6 +137,26 @@ def test_small_is_a_part_and_where_cuts_others(files):
     assert "no problem" in run("collection", "subset", "full", "--where", "contacts<0", "-o", "none", code=USAGE).stderr
 
 
+@pytest.mark.parametrize("where, said", [
+    ("contacts<nan", "expected a number after contacts"), ('family="walls', "expected a closing quote"), ("family='", "expected a closing quote"),
+    ("contacts<", "ends too early"), ("(contacts<5", "closing bracket"), ("contacts<5)", "or the end"), ("beauty>3", "unknown column 'beauty'"),
+    ("level>good", "unknown level 'good'"), ("family<walls", "which is a text"), ("contacts~3", "which is a number")])
+def test_nonsense_after_where_is_refused_by_its_place(files, where, said):
+    assert said in run("collection", "list", "full", "--where", where, code=USAGE).stderr
+
+
+def test_names_and_folders_that_are_none_are_refused(files):
+    Path("plain").write_text("no folder")
+    for name in ("walls", "", "tall"):
+        assert "expected FAMILY/SEQUENCE" in run("collection", "get", name, "--recipes", "recipes", "-o", "x.h5", code=USAGE).stderr
+    assert "3 frames" in run("collection", "get", "walls/tall/3", "--recipes", "recipes", "-o", "x.h5", code=USAGE).stderr
+    for verb in (["build", "--recipes", "recipes"], ["subset", "full", "--where", "contacts>0"]):
+        assert "plain: exists, and is not a folder" in run("collection", *verb, "-o", "plain", code=USAGE).stderr
+    Path("empty").mkdir()
+    for verb in ("list", "verify"):
+        assert "empty/index.csv" in run("collection", verb, "empty", code=BAD_INPUT).stderr
+
+
 def test_get_gives_the_same_problem_from_recipe_and_folder(files):
     run("collection", "get", "walls/tall", "--recipes", "recipes", "-o", "tall.h5")
     assert filecmp.cmp("tall.h5", "full/walls/tall.h5", shallow=False)

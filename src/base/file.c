@@ -82,3 +82,12 @@ const char *ss_path_name(const char *path)
     const char *slash = strrchr(path, '/');
     return slash ? slash + 1 : path;
 }
+
+bool ss_folder_make(const char *path, ss_error *err)
+{
+    struct stat what;
+    if (mkdir(path, 0777) == 0) return true;
+    if (errno != EEXIST) return ss_fail(err, SS_ERROR_RESOURCES, "%s: %s", path, strerror(errno));
+    return (stat(path, &what) == 0 && S_ISDIR(what.st_mode)) ||
+           ss_fail(err, SS_ERROR_USAGE, "%s: exists, and is not a folder", path);
+}

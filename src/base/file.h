@@ -12,6 +12,8 @@ SS_INNER bool ss_file_replace(const char *path, const void *bytes, size_t size, 
 /* The whole contents, followed by a zero byte that does not count; NULL with an error, also for more
  * than `most` bytes. */
 SS_INNER unsigned char *ss_file_read(const char *path, size_t most, size_t *size, ss_error *err);
+/* Makes a folder, unless it is there. */
+SS_INNER bool ss_folder_make(const char *path, ss_error *err);
 /* The last part of a path: "wall.h5" of "runs/wall.h5". */
 SS_INNER const char *ss_path_name(const char *path);
 

@@ -36,12 +36,6 @@ static const char *path_of(builder *b, const char *file)
     return b->path;
 }
 
-static bool make_folder(const char *path, ss_error *err)
-{
-    return mkdir(path, 0777) == 0 || errno == EEXIST ||
-           ss_fail(err, SS_ERROR_RESOURCES, "%s: %s", path, strerror(errno));
-}
-
 /* ---- what is there ---------------------------------------------------------------------------------- */
 
 /* Rows of an index that the sequence has in the same form: all of them, and the file. */
@@ -179,7 +173,7 @@ static bool make_missing(builder *b, ss_error *err)
 {
     if (b->missing_count == 0) return true;
     for (int k = 0; k < b->missing_count; k++)
-        if (!make_folder(path_of(b, b->missing[k]->family), err)) return false;
+        if (!ss_folder_make(path_of(b, b->missing[k]->family), err)) return false;
 
     // The rows that are known open the unfinished index.
     ss_text csv = {0};
@@ -288,7 +282,7 @@ bool ss_collection_build(const ss_recipes *recipes, const ss_build_options *opti
 {
     builder b = {.recipes = recipes, .options = options, .hooks = hooks, .summary = summary};
     *summary = (ss_build_summary){0};
-    bool good = ss_index_create(&b.index, err) && make_folder(options->folder, err) && plan(&b, err) &&
+    bool good = ss_index_create(&b.index, err) && ss_folder_make(options->folder, err) && plan(&b, err) &&
                 make_missing(&b, err);
     if (good) ss_index_sort(&b.index);
     if (good && options->replays && !(hooks->stop && *hooks->stop)) good = make_replays(&b, err);

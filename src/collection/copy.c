@@ -8,7 +8,6 @@
 #include "collection/make.h"
 #include "dataset/stamp.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -128,6 +127,9 @@ static bool find_recipe(getter *g, const char *id, ss_error *err)
         if (strcmp(sequence->id, id) == 0) g->sequence = sequence;
         ss_unknown_offer(&unknown, sequence->id);
     }
+    if (!g->sequence && !strchr(id, '/'))
+        return ss_fail(err, SS_ERROR_USAGE,
+                       "'%s' is not a sequence: expected FAMILY/SEQUENCE or FAMILY/SEQUENCE/FRAME", id);
     if (!g->sequence) return ss_unknown_fail(&unknown, err);
     if (g->frame >= 0 && g->sequence->scene && g->frame >= g->sequence->frames)
         return ss_fail(err, SS_ERROR_USAGE, "%s has %d frames, counted from 0", id, g->sequence->frames);
@@ -226,12 +228,11 @@ static bool choose(cutter *c, ss_error *err)
         if (own.count == 0) continue;
         char folder[2 * SS_FILE_PATH];
         snprintf(folder, sizeof folder, "%s/%s", c->options->output, c->all.rows[i].family);
-        if (mkdir(folder, 0777) != 0 && errno != EEXIST)
-            return ss_fail(err, SS_ERROR_RESOURCES, "%s: %s", folder, strerror(errno));
+        if (!ss_folder_make(folder, err)) return false;
         c->cuts[c->cut_count++] = own;
     }
     return c->cut_count > 0 ||
-           ss_fail(err, SS_ERROR_USAGE, "no problem of %s is meant by --where", c->options->folder);
+           ss_fail(err, SS_ERROR_USAGE, "no problem of %s fulfils --where", c->options->folder);
 }
 
 /* Frames are numbered from 0 in files that were cut; pictures come along. */
@@ -264,8 +265,7 @@ bool ss_collection_subset(const ss_recipes *recipes, const ss_subset_options *op
     struct stat in, out;
     bool good = ss_collection_open(options->folder, &c.all, err) && ss_index_create(&c.index, err) &&
                 ss_recipes_read(&own, options->folder, err);
-    if (good && mkdir(options->output, 0777) != 0 && errno != EEXIST)
-        good = ss_fail(err, SS_ERROR_RESOURCES, "%s: %s", options->output, strerror(errno));
+    good = good && ss_folder_make(options->output, err);
     if (good && stat(options->folder, &in) == 0 && stat(options->output, &out) == 0 &&
         in.st_ino == out.st_ino && in.st_dev == out.st_dev)
         good = ss_fail(err, SS_ERROR_USAGE,

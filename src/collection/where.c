@@ -97,6 +97,8 @@ static bool read_value(parser *p, node *own)
     const ss_column *column = own->column;
     bool text = column->kind == SS_COLUMN_TEXT;
     char expected[160];
+    if (p->quoted && (p->length < 2 || p->at[p->length - 1] != *p->at))
+        return fail(p, "a closing quote") >= 0;
     if (column->kind == SS_COLUMN_LEVEL && own->sign != CONTAINS) {
         ss_collection_row row = {.level = p->word};
         own->number = ss_column_number(column, &row);
@@ -121,7 +123,8 @@ static bool read_value(parser *p, node *own)
         return true;
     }
     snprintf(expected, sizeof expected, "a number after %s", column->name);
-    return ss_number_read(p->word, &own->number) || fail(p, expected) >= 0;
+    bool good = ss_number_read(p->word, &own->number) && !isnan(own->number); // NaN fulfils nothing
+    return good || fail(p, expected) >= 0;
 }
 
 static int read_comparison(parser *p)
