@@ -13,4 +13,12 @@ void *ss_arena_take_unset(ss_arena *arena, size_t count, size_t size, const char
  * False when out of memory. */
 bool ss_arena_take_vectors(ss_arena *arena, size_t n, const char *what, double **const list[]);
 
+/* Two variables of a type change places, such as a list and the one before. */
+#define SS_SWAP(type, a, b) \
+    do {                    \
+        type held_ = (a);   \
+        (a) = (b);          \
+        (b) = held_;        \
+    } while (0)
+
 #endif

@@ -1,6 +1,7 @@
 /* Pairs of shapes whose fat boxes meet. They change only where a box was replaced, so that a resting world
  * costs one pass over its pairs. */
 #include "collision/pairs.h"
+#include "base/memory.h"
 #include "collision/state.h"
 #include "model/geometry.h"
 
@@ -33,13 +34,6 @@ static void merge(const ss_shape_pair *a, int count_a, const ss_shape_pair *b, i
             *to++ = b[j++];
 }
 
-static void swap(ss_pair_list *a, ss_pair_list *b)
-{
-    ss_pair_list held = *a;
-    *a = *b;
-    *b = held;
-}
-
 /* Merge sort from short runs to long ones, between the list and the spare one. */
 static void sort(ss_pair_list *list, ss_pair_list *spare)
 {
@@ -51,7 +45,7 @@ static void sort(ss_pair_list *list, ss_pair_list *spare)
             merge(from, first, from + first, second, spare->items + start);
         }
         spare->count = list->count;
-        swap(list, spare);
+        SS_SWAP(ss_pair_list, *list, *spare);
     }
 }
 
@@ -186,7 +180,7 @@ bool ss_pairs_update(ss_collision *c, ss_error *err)
         sort(&c->fresh, &c->spare);
         merge(c->pairs.items, c->pairs.count, c->fresh.items, c->fresh.count, c->spare.items);
         c->spare.count = all;
-        swap(&c->pairs, &c->spare);
+        SS_SWAP(ss_pair_list, c->pairs, c->spare);
     }
 
     for (int i = 0; i < c->moved_count; i++) c->proxies[c->moved[i]].moved = false;

@@ -1,5 +1,6 @@
 /* Manifolds that are kept, see kept.h. */
 #include "collision/kept.h"
+#include "base/memory.h"
 #include "collision/pairs.h"
 #include "collision/state.h"
 
@@ -73,12 +74,8 @@ bool ss_kept_follow_pairs(ss_collision *c, ss_error *err)
             *to = (ss_kept_manifold){.pair = pair, .count = SS_KEPT_NOTHING};
         c->slots[i] = count++;
     }
-    ss_kept_manifold *held = c->kept;
-    int capacity = c->kept_capacity;
-    c->kept = c->kept_next;
-    c->kept_capacity = c->kept_next_capacity;
-    c->kept_next = held;
-    c->kept_next_capacity = capacity;
+    SS_SWAP(ss_kept_manifold *, c->kept, c->kept_next);
+    SS_SWAP(int, c->kept_capacity, c->kept_next_capacity);
     c->kept_count = count;
     c->pairs_changed = false;
     return true;

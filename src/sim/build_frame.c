@@ -438,16 +438,7 @@ static bool fill_constraints(const ss_sim *sim, const equations *all, ss_frame *
         fill_row(sim, row, i, to, &further);
     }
 
-    for (int j = 0; j < ss_world_joint_count(sim->world); j++) {
-        const ss_joint *joint = ss_world_joint(sim->world, j);
-        if (!ss_joint_is_active(sim->world, joint)) continue;
-        double wrench[SS_JOINT_BODIES][6] = {{0}};
-        ss_joint_user_force(sim->world, j, wrench);
-        for (int k = 0; k < joint->body_count; k++) {
-            int place = place_of(sim, ss_joint_body(joint, k));
-            for (int i = 0; place >= 0 && i < 6; i++) frame->bodies.force[place][i] += wrench[k][i];
-        }
-    }
+    ss_sim_add_joint_forces(sim, sim->body_place, frame->bodies.force);
     return true;
 }
 

@@ -2,6 +2,7 @@
 #include "sim/state.h"
 
 #include "linalg/quat.h"
+#include "model/joint_rows.h"
 #include "model/world.h"
 
 static void add(double *to, double factor, ss_vec3 v)
@@ -107,4 +108,18 @@ void ss_sim_link_force(const ss_sim *sim, const ss_body *body, const ss_link *li
         add(wrench + 3, -1.0, ss_vec3_cross(link->spin, ss_mat3_apply(inertia, link->spin)));
     add(wrench, -body->mass, link->acceleration);
     add(wrench + 3, -1.0, ss_mat3_apply(inertia, link->angular));
+}
+
+void ss_sim_add_joint_forces(const ss_sim *sim, const int *place, double (*wrench)[6])
+{
+    for (int j = 0; j < ss_world_joint_count(sim->world); j++) {
+        const ss_joint *joint = ss_world_joint(sim->world, j);
+        if (!ss_joint_is_active(sim->world, joint)) continue;
+        double force[SS_JOINT_BODIES][6] = {{0}};
+        ss_joint_user_force(sim->world, j, force);
+        for (int k = 0; k < joint->body_count; k++) {
+            int body = ss_joint_body(joint, k), to = body != SS_WORLD && place ? place[body] : body;
+            for (int i = 0; to >= 0 && i < 6; i++) wrench[to][i] += force[k][i];
+        }
+    }
 }

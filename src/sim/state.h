@@ -207,6 +207,9 @@ void ss_sim_plain_force(const ss_sim *sim, const ss_body *body, double wrench[6]
  * joints accelerate at constant rates is a force against it. */
 void ss_sim_link_force(const ss_sim *sim, const ss_body *body, const ss_link *link,
                        const double world_inertia[9], double wrench[6]);
+/* Adds the user's forces along the coordinates of active joints, N and N m: those on body b to row place[b]
+ * if that is not negative, or to row b without places. */
+void ss_sim_add_joint_forces(const ss_sim *sim, const int *place, double (*wrench)[6]);
 /* The gyroscopic torque in it, N m in the world frame. *midway: it is that of the midpoint rule. */
 ss_vec3 ss_sim_gyroscopic_torque(const ss_sim *sim, const ss_body *body, bool *midway);
 

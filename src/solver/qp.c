@@ -265,13 +265,6 @@ static bool advance(program *q)
     return !stays && along > 0.0 && move_along(q);
 }
 
-static void swap(double **a, double **b)
-{
-    double *c = *a;
-    *a = *b;
-    *b = c;
-}
-
 /* On curved faces a decrease that rounding hides is the square of the error. */
 static bool is_good(const program *q)
 {
@@ -291,8 +284,8 @@ static ss_status iterate(program *q, ss_run *run, double *x)
         best_error = fmin(best_error, q->error);
         bool crawls = is_good(q) ? q->stuck > 2 * SOME : q->stuck > 200 && q->stuck > k / 4;
         if (crawls || !advance(q)) return is_good(q) ? SS_CONVERGED : SS_STALLED;
-        swap(&q->x, &q->trial);
-        swap(&q->g, &q->trial_g);
+        SS_SWAP(double *, q->x, q->trial);
+        SS_SWAP(double *, q->g, q->trial_g);
         if (ss_run_measures(run)) ss_scaled_restore(&q->s, q->x, x);
         if (!ss_run_iteration(run, x, NULL)) return ss_run_status(run);
     }

@@ -42,12 +42,8 @@ static bool find_manifolds(ss_sim *sim, ss_error *err)
 {
     ss_soft *soft = sim->soft;
     ss_contact_list *list = &sim->contacts;
-    ss_soft_manifold *before = soft->manifolds;
-    int capacity = soft->manifold_capacity;
-    soft->manifolds = soft->old;
-    soft->manifold_capacity = soft->old_capacity;
-    soft->old = before;
-    soft->old_capacity = capacity;
+    SS_SWAP(ss_soft_manifold *, soft->manifolds, soft->old);
+    SS_SWAP(int, soft->manifold_capacity, soft->old_capacity);
     soft->old_count = soft->manifold_count;
     soft->manifold_count = 0;
 

@@ -22,9 +22,9 @@ static bool reserve(ss_soft *soft, int bodies, ss_error *err)
     if (bodies <= soft->body_capacity) return true;
     int room = bodies + bodies / 2;
     size_t rows = (size_t)room + 1;
-    void *parts[] = {soft->row_of, soft->body_of, soft->rows,  soft->frames, soft->gain,
-                     soft->free,   soft->masses,  soft->start, soft->used,   soft->touched};
-    for (int i = 0; i < 10; i++) ss_release(parts[i]);
+    void *parts[] = {soft->row_of, soft->body_of, soft->rows,   soft->frames, soft->gain,   soft->free,
+                     soft->masses, soft->start,   soft->wrench, soft->used,   soft->touched};
+    for (int i = 0; i < 11; i++) ss_release(parts[i]);
     soft->row_of = ss_allocate(rows, sizeof *soft->row_of);
     soft->body_of = ss_allocate(rows, sizeof *soft->body_of);
     soft->rows = ss_allocate(rows, sizeof *soft->rows);
@@ -33,10 +33,11 @@ static bool reserve(ss_soft *soft, int bodies, ss_error *err)
     soft->free = ss_allocate(rows, sizeof *soft->free);
     soft->masses = ss_allocate(rows, sizeof *soft->masses);
     soft->start = ss_allocate(rows, sizeof *soft->start);
+    soft->wrench = ss_allocate(rows, sizeof *soft->wrench);
     soft->used = ss_allocate(rows, sizeof *soft->used);
     soft->touched = ss_allocate(rows, sizeof *soft->touched);
     bool good = soft->touched && soft->row_of && soft->body_of && soft->rows && soft->frames && soft->gain &&
-                soft->free && soft->masses && soft->start && soft->used;
+                soft->free && soft->masses && soft->start && soft->wrench && soft->used;
     soft->body_capacity = good ? room : 0;
     return good || ss_fail(err, SS_ERROR_RESOURCES, "out of memory for %d bodies", bodies);
 }
@@ -83,22 +84,6 @@ static ss_vec3 unscale_velocity(const ss_soft_mass *mass, ss_mat3 rotation, cons
         rotation, (ss_vec3){l[0][0] * a, l[1][0] * a + l[1][1] * b, l[2][0] * a + l[2][1] * b + l[2][2] * c});
 }
 
-/* The user's forces along joint coordinates. */
-static void add_joint_forces(const ss_sim *sim)
-{
-    const ss_soft *soft = sim->soft;
-    for (int j = 0; j < ss_world_joint_count(sim->world); j++) {
-        const ss_joint *joint = ss_world_joint(sim->world, j);
-        if (!ss_joint_is_active(sim->world, joint)) continue;
-        double wrench[SS_JOINT_BODIES][6] = {{0}};
-        ss_joint_user_force(sim->world, j, wrench);
-        for (int k = 0; k < joint->body_count; k++) {
-            int body = ss_joint_body(joint, k);
-            for (int i = 0; body != SS_WORLD && i < 6; i++) soft->start[body].wrench[i] += wrench[k][i];
-        }
-    }
-}
-
 /* Rows of the dynamic bodies, with what forces add in a small step of h. */
 static bool read_bodies(ss_sim *sim, double h, ss_error *err)
 {
@@ -141,23 +126,24 @@ static bool read_bodies(ss_sim *sim, double h, ss_error *err)
         /* Forces, and the gyroscopic torque where the body turns. */
         start->rotation = ss_quat_to_matrix(ss_quat_load(body->quaternion));
         ss_vec3 w = ss_vec3_load(body->velocity + 3);
-        ss_sim_plain_force(sim, body, start->wrench);
+        ss_sim_plain_force(sim, body, soft->wrench[b]);
         start->torque = (ss_vec3){0.0, 0.0, 0.0};
         start->keeps_momentum = false;
         if (sim->h * ss_vec3_norm(w) >= slow_turn)
             start->torque = ss_sim_gyroscopic_torque(sim, body, &start->keeps_momentum);
-        ss_vec3_store(ss_vec3_add(ss_vec3_load(start->wrench + 3), start->torque), start->wrench + 3);
+        ss_vec3_store(ss_vec3_add(ss_vec3_load(soft->wrench[b] + 3), start->torque), soft->wrench[b] + 3);
         soft->body_of[soft->row_count++] = b;
     }
-    add_joint_forces(sim);
+    ss_sim_add_joint_forces(sim, NULL, soft->wrench);
 
     for (int r = 1; r < soft->row_count; r++) {
         int b = soft->body_of[r];
         const ss_body *body = ss_world_body(sim->world, b);
         const ss_soft_mass *mass = &soft->masses[b];
         const ss_soft_start *start = &soft->start[b];
+        const double *wrench = soft->wrench[b];
         ss_mat3 rotation = start->rotation;
-        ss_vec3 w = ss_vec3_load(body->velocity + 3), torque = ss_vec3_load(start->wrench + 3);
+        ss_vec3 w = ss_vec3_load(body->velocity + 3), torque = ss_vec3_load(wrench + 3);
         ss_soft_row *row = &soft->rows[r];
         ss_soft_frame *frame = &soft->frames[r];
         const double(*l)[3] = mass->lower;
@@ -171,10 +157,10 @@ static bool read_bodies(ss_sim *sim, double h, ss_error *err)
                 frame->turn[i][j] = (float)column[j];
             }
             frame->turn[i][3] = 0.0f;
-            soft->gain[r][i] = (float)(h * mass->root * start->wrench[i]);
+            soft->gain[r][i] = (float)(h * mass->root * wrench[i]);
             soft->gain[r][4 + i] = (float)(h * ss_vec3_dot(ss_vec3_load(column), torque));
             row->y[i] = (float)(body->velocity[i] / mass->root);
-            sum += 0.0 * (start->position[i] + start->wrench[i] + start->wrench[3 + i] + body->velocity[i]);
+            sum += 0.0 * (start->position[i] + wrench[i] + wrench[3 + i] + body->velocity[i]);
         }
         row->y[3] = row->y[7] = soft->gain[r][3] = soft->gain[r][7] = 0.0f;
         row->y[4] = (float)y.x;
@@ -285,8 +271,8 @@ static void velocity_of(const ss_sim *sim, int r, double velocity[6])
         return;
     }
     for (int i = 0; i < 3; i++)
-        velocity[i] = start->velocity[i] + sim->h * (mass->root * mass->root) * start->wrench[i];
-    ss_vec3 torque = ss_mat3_apply_transposed(start->rotation, ss_vec3_load(start->wrench + 3)), w;
+        velocity[i] = start->velocity[i] + sim->h * (mass->root * mass->root) * soft->wrench[b][i];
+    ss_vec3 torque = ss_mat3_apply_transposed(start->rotation, ss_vec3_load(soft->wrench[b] + 3)), w;
     const double(*l)[3] = mass->lower;
     double scaled[3] = {l[0][0] * torque.x + l[1][0] * torque.y + l[2][0] * torque.z,
                         l[1][1] * torque.y + l[2][1] * torque.z, l[2][2] * torque.z};
@@ -486,7 +472,7 @@ void ss_soft_make_frame(ss_sim *sim)
     if (!answer) return;
     for (int b = 0; b < sim->frame->bodies.count; b++) {
         int body = sim->frame_body[b];
-        memcpy(sim->frame->bodies.force[b], soft->start[body].wrench, sizeof soft->start[body].wrench);
+        memcpy(sim->frame->bodies.force[b], soft->wrench[body], sizeof soft->wrench[body]);
         velocity_of(sim, soft->row_of[body], answer->velocity[b]);
     }
     for (int i = 0; i < soft->manifold_count; i++) share_friction(sim, &soft->manifolds[i], answer);
@@ -534,10 +520,10 @@ ss_soft *ss_soft_create(ss_error *err)
 void ss_soft_destroy(ss_soft *soft)
 {
     if (!soft) return;
-    void *parts[] = {soft->row_of,    soft->body_of, soft->rows,         soft->frames,
-                     soft->gain,      soft->free,    soft->masses,       soft->start,
-                     soft->used,      soft->touched, soft->batches,      soft->points,
-                     soft->manifolds, soft->old,     soft->memory.items, soft->next.items};
+    void *parts[] = {soft->row_of,     soft->body_of, soft->rows,      soft->frames, soft->gain,
+                     soft->free,       soft->masses,  soft->start,     soft->used,   soft->touched,
+                     soft->batches,    soft->points,  soft->manifolds, soft->old,    soft->memory.items,
+                     soft->next.items, soft->wrench};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) ss_release(parts[i]);
     ss_release(soft->joint_start);
     ss_soft_joints_free(soft->joints);

@@ -138,7 +138,6 @@ typedef struct ss_soft_mass {
 /* A body at the start of the step. */
 typedef struct ss_soft_start {
     double position[3], quaternion[4], velocity[6];
-    double wrench[6];    /* N, N m */
     ss_mat3 rotation;    /* to the world */
     ss_vec3 torque;      /* N m: of it, the gyroscopic one */
     bool keeps_momentum; /* it turns freely by the midpoint rule, which makes that torque */
@@ -155,6 +154,7 @@ typedef struct ss_soft {
     float (*gain)[8], (*free)[8]; /* per row: h L' f of a small step; y before impulses */
     ss_soft_mass *masses;         /* of the bodies of the world */
     ss_soft_start *start;         /* the same */
+    double (*wrench)[6];          /* the same: N, N m */
     bool told;                    /* a body moves as told */
     bool *touched;                /* per row: it has contacts */
 
