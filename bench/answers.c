@@ -1,8 +1,8 @@
 /* Does a change to the solvers change their answers, or what they cost? Every solver, with its defaults and
  * with every choice of its options, on problems and frames of files, cold and warm, on one thread and on two:
  *
- *     build/release/bench_answers [--frames N] [--iterations N] [--solver NAME] [--formulation NAME] [--quick]
- *                                 FILE... > before
+ *     build/release/bench_answers [--frames N] [--iterations N] [--solver NAME] [--formulation NAME]
+ *                                 [--quick] FILE... > before
  *
  * prints one line each: problem, solver, setting, start, threads, then status, iterations and a hash of the
  * bits of the answer. Two builds that give the same lines give the same answers (diff before after). --quick
