@@ -1,15 +1,12 @@
 #include "kernels.h"
 
 #include "scenes.h"
-#include "solver/sweep/batches.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* A batch in its layout and the impulses, read and written. The bodies stay in the cache: a task has few. */
-#define BATCHED_BYTES ((double)sizeof(ss_batch) / SS_LANES + 2 * 3 * 8)
 /* J twist and its transpose (29 numbers each way), and the local solution. */
 #define BATCHED_FLOPS 136.0
 /* J and M^-1 J' of three rows and two bodies, A_cc, impulses. */
@@ -23,9 +20,9 @@ const iteration iterations[] = {
     {"sweep of nsgs", "nsgs", NULL, BATCHED_BYTES, BATCHED_FLOPS + 32, 40},
     {"sweep of pgs, one by one", "pgs", "sweep=forward", ROWS_BYTES, ROWS_FLOPS + 20, 20},
     {"sweep of nsgs, one by one", "nsgs", "sweep=forward", ROWS_BYTES, ROWS_FLOPS + 50, 20},
-    {"iteration of batched-nncg", "batched-nncg", NULL, BATCHED_BYTES + 6 * 3 * 8, BATCHED_FLOPS + 32 + 15,
+    {"iteration of batched-nncg", "batched-nncg", NULL, BATCHED_BYTES + NNCG_BYTES, BATCHED_FLOPS + 32 + 15,
      40},
-    {"iteration of nncg", "nncg", NULL, ROWS_BYTES + 6 * 3 * 8, ROWS_FLOPS + 65, 20},
+    {"iteration of nncg", "nncg", NULL, ROWS_BYTES + NNCG_BYTES, ROWS_FLOPS + 65, 20},
     {"pass of apgd", "apgd", NULL, PRODUCT_BYTES + 8 * 3 * 8, 144 + 60, 20},
     {"iteration of admm", "admm", NULL, 0, 0, 10},
     {"iteration of alart-curnier", "alart-curnier", NULL, 0, 0, 3},
@@ -57,10 +54,6 @@ ss_solve_result solve_for(const iteration *of, ss_problem *problem, int limit, s
 
 /* ---- iterations ------------------------------------------------------------------------------------- */
 
-typedef struct cost {
-    double first, iteration; // ns per contact: setting up and one iteration; every other one
-} cost;
-
 static double time_solve(const iteration *of, ss_problem *problem, int limit, double *x, int *done)
 {
     double start = thread_seconds();
@@ -71,8 +64,7 @@ static double time_solve(const iteration *of, ss_problem *problem, int limit, do
     return seconds;
 }
 
-/* The difference between many iterations and one, the smallest times of several runs. */
-static cost cost_of(const iteration *of, ss_problem *problem)
+cost cost_of(const iteration *of, ss_problem *problem)
 {
     double *x = must(malloc((size_t)problem->size * sizeof *x)), contacts = problem->size / 3.0;
     double few = INFINITY, many = INFINITY, budget = ss_clock_seconds() + 1.0;

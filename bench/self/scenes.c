@@ -128,6 +128,49 @@ ss_frame *make_pile(int contacts)
     return frame;
 }
 
+/* A permutation of 0 .. count - 1. */
+static int *shuffled(int count, ss_random *random)
+{
+    int *order = must(malloc((size_t)count * sizeof *order));
+    for (int i = 0; i < count; i++) {
+        int other = (int)ss_random_between(random, 0.0, i + 1.0);
+        other = other > i ? i : other;
+        order[i] = order[other];
+        order[other] = i;
+    }
+    return order;
+}
+
+/* Item i goes to order[i]. */
+static void move(void *items, size_t size, int count, const int *order)
+{
+    char *copy = must(malloc((size_t)count * size)), *to = items;
+    memcpy(copy, items, (size_t)count * size);
+    for (int i = 0; i < count; i++) memcpy(to + (size_t)order[i] * size, copy + (size_t)i * size, size);
+    free(copy);
+}
+
+void shuffle(ss_frame *frame)
+{
+    ss_random random = ss_random_start(11, 0);
+    ss_bodies *bodies = &frame->bodies;
+    ss_contacts *contacts = &frame->contacts;
+    int *body = shuffled(bodies->count, &random), *contact = shuffled(contacts->count, &random);
+    move(bodies->position, sizeof *bodies->position, bodies->count, body); // all else is the same for all
+    move(bodies->velocity, sizeof *bodies->velocity, bodies->count, body);
+    for (int c = 0; c < contacts->count; c++) {
+        for (int side = 0; side < 2; side++) {
+            int *of = &contacts->pair[c][side];
+            if (*of >= 0) *of = body[*of];
+        }
+    }
+    move(contacts->pair, sizeof *contacts->pair, contacts->count, contact);
+    move(contacts->point, sizeof *contacts->point, contacts->count, contact);
+    move(contacts->normal, sizeof *contacts->normal, contacts->count, contact);
+    free(contact);
+    free(body);
+}
+
 ss_problem *assemble(const ss_frame *frame)
 {
     const ss_formulation *cone = ss_formulation_find("cone");

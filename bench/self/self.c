@@ -2,10 +2,10 @@
  *
  *     bench_self [PART]... [--contacts N] [--reference FILE] [--write]
  *
- * Parts: machine, iterations, threads, stages, counts; all unless told. Problems go up to N contacts
- * (200000). counts compares instructions with the reference file, bench/self_counts.json; --write makes that
- * file. Times are processor time of the thread, the smallest of several runs, and fail nothing: docs/speed.md
- * says how to read them.
+ * Parts: machine, iterations, threads, stages, scale, counts; all but scale unless told. Problems go up to
+ * N contacts (200000; scale: a million). counts compares instructions with the reference file,
+ * bench/self_counts.json; --write makes that file. Times are processor time of the thread, the smallest of
+ * several runs, and fail nothing: docs/speed.md says how to read them.
  */
 #include "counts.h"
 #include "kernels.h"
@@ -17,21 +17,22 @@
 #include <string.h>
 
 typedef struct wishes {
-    bool machine, iterations, threads, stages, counts, write, check;
+    bool machine, iterations, threads, stages, scale, counts, write, check;
     int contacts;
     const char *reference;
 } wishes;
 
 static const char usage[] =
     "usage: bench_self [PART]... [OPTION]...\n"
-    "parts (default: all):\n"
+    "parts (default: all but scale):\n"
     "  machine           bandwidth of every cache and of memory, flops\n"
     "  iterations        our loops, ns per contact, beside what the machine allows\n"
     "  threads           one thread and two: memory, whole steps by stages, single solves\n"
     "  stages            what is done once per step: assembling, making the matrix, collision\n"
+    "  scale             memory, stages and sweeps up to a million contacts; a few minutes, 3 GB\n"
     "  counts            instructions by callgrind, beside those of the reference\n"
     "options:\n"
-    "  --contacts N      no problem with more contacts (default 200000)\n"
+    "  --contacts N      no problem with more contacts (default 200000; scale: a million)\n"
     "  --reference FILE  counts to compare with (default bench/self_counts.json)\n"
     "  --write           make that file\n"
     "  --check           exit with 1 if there are more instructions than the reference allows,\n"
@@ -59,6 +60,7 @@ static bool *part(wishes *of, const char *name)
            : strcmp(name, "iterations") == 0 ? &of->iterations
            : strcmp(name, "threads") == 0    ? &of->threads
            : strcmp(name, "stages") == 0     ? &of->stages
+           : strcmp(name, "scale") == 0      ? &of->scale
            : strcmp(name, "counts") == 0     ? &of->counts
            : strcmp(name, "--write") == 0    ? &of->write
            : strcmp(name, "--check") == 0    ? &of->check
@@ -67,7 +69,7 @@ static bool *part(wishes *of, const char *name)
 
 static wishes read_wishes(int argc, char **argv)
 {
-    wishes of = {.contacts = 200000, .reference = "bench/self_counts.json"};
+    wishes of = {.reference = "bench/self_counts.json"};
     for (int i = 1; i < argc; i++) {
         bool has_value = i + 1 < argc, *asked = part(&of, argv[i]);
         if (asked)
@@ -83,8 +85,9 @@ static wishes read_wishes(int argc, char **argv)
         else
             refuse(argv[i], "is not known");
     }
-    if (!of.machine && !of.iterations && !of.threads && !of.stages && !of.counts)
+    if (!of.machine && !of.iterations && !of.threads && !of.stages && !of.scale && !of.counts)
         of.machine = of.iterations = of.threads = of.stages = of.counts = true;
+    if (of.contacts == 0) of.contacts = of.scale ? 1000000 : 200000;
     return of;
 }
 
@@ -93,10 +96,11 @@ int main(int argc, char **argv)
     if (argc == 3 && strcmp(argv[1], "count") == 0) return do_counted(argv[2]) ? 0 : 2;
     wishes of = read_wishes(argc, argv);
     machine m = {0};
-    if (of.machine || of.iterations || of.stages) m = measure_machine();
+    if (of.machine || of.iterations || of.stages || of.scale) m = measure_machine();
     if (of.machine) print_machine(&m);
     if (of.iterations) print_iterations(&m, of.contacts);
     if (of.threads) print_threads(of.contacts);
     if (of.stages) print_stages(&m);
+    if (of.scale) print_scale(&m, of.contacts);
     return of.counts ? print_counts(argv[0], of.reference, of.write, of.check) : 0;
 }

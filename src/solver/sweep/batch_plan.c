@@ -1,8 +1,8 @@
-/* Which contacts may be swept at the same time. The bodies are put in an order in which neighbours are near
- * (breadth first along the contacts) and that order is cut into parts of about a thousand contacts, which fit
- * into a cache. Contacts inside one part are a task; contacts between parts p and q are another. Tasks that
- * share no part form a phase: all parts first, then the pairs, coloured greedily. The plan depends on the
- * problem alone, not on the number of threads, so that neither do the results.
+/* Which contacts may be swept at the same time. Parts of one to eight thousand contacts, whose bodies fit
+ * into a cache, grow along the contacts, and the bodies are put in the order in which they were found.
+ * Contacts inside one part are a task; contacts between parts p and q are another. Tasks that share no part
+ * form a phase: all parts first, then the pairs, coloured greedily. The plan depends on the problem alone,
+ * not on the number of threads, so that neither do the results.
  */
 #include "solver/sweep/batches.h"
 
@@ -11,23 +11,30 @@
 #include "base/memory.h"
 #include "problem/islands.h"
 
-enum { PART = 1024, MOST_PHASES = 64 };
+enum { MOST_PHASES = 64 };
 
 static const int *pair_of(const ss_problem *problem, int block)
 {
     return problem->bodies->pair[problem->blocks[block].first];
 }
 
-/* Puts the bodies in an order in which neighbours are near, breadth first from the first body of every
- * island, and cuts it into parts of equal numbers of contacts. `place` and `part`: of every body. */
-static bool cut_parts(const ss_problem *problem, const ss_contact_plan *plan, int parts, ss_arena *arena,
-                      int *place, int *part)
+/* Puts the bodies in an order in which neighbours are near, part by part: a part grows breadth first from its
+ * first body until it has enough contacts, so that it is as round as it can be and few contacts leave it. The
+ * next one begins with the body that has waited longest on the edge of those before, else with the first of
+ * an island. `place` and `part`: of every body. Returns the number of parts; 0 when out of memory. */
+static int grow_parts(const ss_problem *problem, const ss_contact_plan *plan, ss_arena *arena, int *place,
+                      int *part)
 {
-    int bodies = problem->bodies->bodies, count = plan->contact_count, found = 0;
+    int bodies = problem->bodies->bodies, count = plan->contact_count, found = 0, parts = 0;
+    // Small enough for a team to share and for the bodies to stay in a cache; otherwise the larger the
+    // better: tasks of contacts between parts are short, and their batches wait for each other.
+    enum { LEAST = 1024, LARGEST = 8192, SHARES = 32 };
+    int most = count / SHARES < LEAST ? LEAST : count / SHARES > LARGEST ? LARGEST : count / SHARES;
     int *start = ss_arena_take(arena, (size_t)bodies + 2, sizeof *start, "degrees");
     int *neighbour = ss_arena_take(arena, 2 * (size_t)count, sizeof *neighbour, "neighbours");
     int *queue = ss_arena_take(arena, (size_t)bodies, sizeof *queue, "queue of bodies");
-    if (!start || !neighbour || !queue) return false;
+    int *edge = ss_arena_take(arena, 2 * (size_t)count, sizeof *edge, "edges of parts");
+    if (!start || !neighbour || !queue || !edge) return 0;
 
     // The neighbours of the bodies, in the order of the contacts.
     int *next = start + 1; // shifted by one, so that filling turns ends into starts
@@ -45,16 +52,28 @@ static bool cut_parts(const ss_problem *problem, const ss_contact_plan *plan, in
         }
     }
 
-    int64_t seen = 0, all = start[bodies];
     memset(place, -1, (size_t)bodies * sizeof *place);
-    for (int root = 0, head = 0; root < bodies; root++) {
-        if (place[root] >= 0) continue;
-        place[root] = found;
-        queue[found++] = root;
-        for (; head < found; head++) {
+    int root = 0, waiting = 0, waiting_end = 0;
+    int ends = 0; // of contacts of the part: two of those inside, one of others
+    while (found < bodies) {
+        // Where the next part begins, or the same one again, if what was left between others was too little.
+        int first;
+        while (waiting < waiting_end && place[edge[waiting]] >= 0) waiting++;
+        if (waiting < waiting_end) {
+            first = edge[waiting++];
+        } else {
+            while (place[root] >= 0) root++;
+            first = root;
+        }
+
+        // Bodies in the queue have a place; those that are left when the part is full lose it again.
+        int head = found;
+        place[first] = found;
+        queue[found++] = first;
+        for (; head < found && ends < 2 * most; head++) {
             int body = queue[head], end = start[body + 1];
-            part[body] = all ? (int)(seen * parts / all) : 0;
-            seen += end - start[body];
+            part[body] = parts;
+            ends += end - start[body];
             for (int k = start[body]; k < end; k++) {
                 int other = neighbour[k];
                 if (other < 0 || place[other] >= 0) continue;
@@ -62,8 +81,17 @@ static bool cut_parts(const ss_problem *problem, const ss_contact_plan *plan, in
                 queue[found++] = other;
             }
         }
+        for (int k = head; k < found; k++) {
+            place[queue[k]] = -1;
+            edge[waiting_end++] = queue[k];
+        }
+        found = head;
+        if (ends >= most) {
+            parts++;
+            ends = 0;
+        }
     }
-    return true;
+    return parts + 1;
 }
 
 /* Stable, by counting. */
@@ -93,17 +121,16 @@ bool ss_contact_plan_make(const ss_problem *problem, ss_arena *arena, ss_contact
         return true;
     }
 
-    int parts = (int)((count + PART - 1) / PART), groups_found = 0;
+    int groups_found = 0;
     int *place = ss_arena_take(arena, bodies, sizeof *place, "places of bodies");
     int *part = ss_arena_take(arena, bodies, sizeof *part, "parts of bodies");
     int *first_part = ss_arena_take(arena, 2 * count, sizeof *first_part, "parts of contacts");
     int *sorted = ss_arena_take(arena, 3 * count, sizeof *sorted, "sorted contacts");
+    group *groups = ss_arena_take(arena, count, sizeof *groups, "groups");
+    int parts = place && part ? grow_parts(problem, plan, arena, place, part) : 0;
     int *start = ss_arena_take(arena, (size_t)parts + 1, sizeof *start, "parts");
     uint64_t *taken = ss_arena_take(arena, (size_t)parts, sizeof *taken, "phases of parts");
-    group *groups = ss_arena_take(arena, count, sizeof *groups, "groups");
-    if (!place || !part || !first_part || !sorted || !start || !taken || !groups ||
-        !cut_parts(problem, plan, parts, arena, place, part))
-        return false;
+    if (parts == 0 || !first_part || !sorted || !start || !taken || !groups) return false;
     plan->place = place;
 
     // The two parts of every contact, the lower one first; the world belongs to every contact that touches

@@ -305,11 +305,23 @@ INLINE void ask_for_batch(const kernel_batches *batches, int k)
     for (size_t i = 0; i < sizeof(kernel_batch); i += LINE) __builtin_prefetch(batch + i);
 }
 
+/* Its bodies, when it has come itself. */
+INLINE void ask_for_bodies(const kernel_batches *batches, int k)
+{
+    for (int lane = 0; lane < LANES; lane++) {
+        __builtin_prefetch(batches->y[batches->items[k].body[0][lane]]);
+        __builtin_prefetch(batches->y[batches->items[k].body[1][lane]]);
+    }
+}
+
 INLINE void begin_visits(const kernel_batches *batches, int k, bool backward, visit v[HALVES])
 {
-    enum { AHEAD = 3 };
-    int soon = backward ? k - AHEAD : k + AHEAD;
-    if (batches->is_long && soon >= 0 && soon < batches->count) ask_for_batch(batches, soon);
+    enum { AHEAD = 6 };
+    int soon = backward ? k - AHEAD : k + AHEAD, next = backward ? k - 2 : k + 2;
+    if (batches->is_long && soon >= 0 && soon < batches->count) {
+        ask_for_batch(batches, soon);
+        ask_for_bodies(batches, next);
+    }
     UNROLL for (int g = 0; g < HALVES; g++) begin_visit(batches, k, KERNEL_WIDTH * g, &v[g]);
 }
 
