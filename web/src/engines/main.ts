@@ -72,7 +72,7 @@ function draw(race: Race, scene: Scene, key: string, width: number, hidden: Set<
   const left = scene.rows.filter((row) => row.state !== FINE && !hidden.has(row.engine)).length;
   const note =
     left > 0
-      ? h("p", null, `Not drawn: ${plural(left, "setting")} that fell apart, failed or took too long; the numbers say which.`)
+      ? h("p", null, `Not drawn: ${plural(left, "setting")} that fell apart, failed, took too long or could not count; the numbers say which.`)
       : null;
   if (points.length === 0) return { drawing: null, table, note };
   const height = heightFor(width) + 40;
