@@ -1,19 +1,23 @@
 /* Alternating direction method of multipliers: a linear system of all bodies and the laws of the contacts one
  * by one, in turn. The problem, w = A x + b and a law for every row and contact (pgs.c), is scaled to pure
- * numbers and a diagonal of about 1 (problem/space.h), u = W r + q. Impulses r have two copies, x and z, and
- * the problem is split in two, W x + q = -lambda and the laws between z and lambda, held together by x = z:
+ * numbers and a diagonal of about 1 (problem/space.h), u = W r + q; all that follows has no unit. A node of
+ * that space is what shares a law: a contact, or a row with those whose bounds follow it. Impulses r have two
+ * copies, x and z, and the problem is split in two, W x + q = -lambda and the laws between z and lambda, held
+ * together by x = z:
  *
  *     x = z + d,  (W + S) d = -(W z + q + lambda)            a linear system, always with the same matrix
- *     y = z + d + lambda / S,  z <- p(y),  lambda <- S (y - z)                contact by contact
+ *     y = z + omega d + lambda / S,  z <- p(y),  lambda <- S (y - z)             contact by contact
  *
- * S > 0 is diagonal: rho, a multiple of the unit diagonal, but tiny in rows without an inequality. p(y)
- * solves each contact alone with W replaced by S (newton/maps.h): for boxes and the convex law a projection,
- * for Coulomb's law the normal part on [0, inf), then the tangents on the disc that it allows. z always obeys
- * the bounds, -lambda is its velocity by the laws, and what is left to do is |W z + q + lambda|, which is
- * also a bound for the natural map. The system is solved for the change d, so that rounding, amplified by a
- * small S, goes with the error and not with z. Its factors, in the velocities of the bodies
- * (splitting/shifted_system.h), are used again and again: an iteration is two products and a solve. rho is
- * adapted to let both halves of the error fall together:
+ * S > 0 is diagonal: rho, a multiple of the unit diagonal, but tiny in rows without an inequality. omega is
+ * the option relaxation, 1 unless set, and always 1 in such rows. p(y) solves each contact alone with W
+ * replaced by S (newton/maps.h): for boxes and the convex law a projection, for Coulomb's law the normal part
+ * on [0, inf), then the tangents on the disc that it allows. z always obeys the bounds, -lambda is its
+ * velocity by the laws, and what is left to do is |W z + q + lambda|, which is also a bound for the natural
+ * map. This is the error that is reported: when it has fallen enough the driver measures its stop rule, and
+ * when it has not fallen for 5000 steps the run has stalled (core/progress.h). The system is solved for the
+ * change d, so that rounding, amplified by a small S, goes with the error and not with z. Its factors, in the
+ * velocities of the bodies (splitting/shifted_system.h), are used again and again: an iteration is two
+ * products and a solve. rho is adapted to let both halves of the error fall together:
  *
  *     rho <- rho sqrt(|x - z| / |S (z - z_before)| * sqrt(|lambda| / |z|))
  *
@@ -71,18 +75,19 @@ static void project(const ss_splitting *s, const double *y, double *z)
     }
 }
 
-/* u, the gap -(W z + q + lambda) and its length. */
+/* u = W z + q, the residual -(u + lambda) and its length. */
 static void update_residual(ss_splitting *s)
 {
     double sum = 0.0;
     ss_space_velocity(s->space, s->z, s->u);
     for (int i = 0; i < s->space->size; i++) {
-        s->gap[i] = -(s->u[i] + s->lambda[i]);
-        sum += s->gap[i] * s->gap[i];
+        s->residual[i] = -(s->u[i] + s->lambda[i]);
+        sum += s->residual[i] * s->residual[i];
     }
     s->error = sqrt(sum);
 }
 
+/* Mixing starts again: y means something else. */
 static void forget(ss_splitting *s)
 {
     ss_safeguarded_anderson_forget(&s->mixing);
@@ -102,7 +107,7 @@ bool ss_splitting_create(const ss_space *space, const ss_splitting_options *set,
     s->is_free = ss_arena_take(arena, n, sizeof *s->is_free, "free rows");
     if (!s->is_free ||
         !ss_arena_take_vectors(arena, n, "splitting",
-                               (double **[]){&s->shift, &s->z, &s->lambda, &s->u, &s->gap, &s->d, &s->y,
+                               (double **[]){&s->shift, &s->z, &s->lambda, &s->u, &s->residual, &s->d, &s->y,
                                              &s->image, &s->trial, NULL}) ||
         !ss_safeguarded_anderson_create(space->size, set->mixing, arena, &s->mixing))
         return false;
@@ -115,7 +120,7 @@ bool ss_splitting_create(const ss_space *space, const ss_splitting_options *set,
     }
 
     // At a solution u = -lambda, and anywhere lambda = z - u - p(z - u) is one that the laws allow; then the
-    // gap -(u + lambda) is p(z - u) - z, so that the error starts as the natural map itself.
+    // residual -(u + lambda) is p(z - u) - z, so that the error starts as the natural map itself.
     memcpy(s->z, r, n * sizeof *r);
     project(s, s->z, s->z);
     ss_space_velocity(s->space, s->z, s->u);
@@ -161,7 +166,9 @@ static bool factor(ss_splitting *s)
 static bool adapt(ss_splitting *s)
 {
     enum { SOON = 10, LATER = 25, MANY = 3 };
-    static const double band = 3.0, narrow = 1.2, jump = 20.0, slowly = 0.5;
+    static const double band = 3.0, narrow = 1.2; // a smaller change is not worth a factorisation
+    static const double jump = 20.0;              // of rho at once
+    static const double slowly = 0.5;             // the error since the last look, at least
     static const double least_rho = 1e-7, largest_rho = 1e4;
     if (!s->set.adaptive || ++s->since < (s->factorizations > MANY ? LATER : SOON)) return false;
     s->since = 0;
@@ -208,7 +215,7 @@ bool ss_splitting_step(ss_splitting *s)
 
     // All bodies: d, and with it the image of y.
     if (!s->is_factored && !factor(s)) return false;
-    ss_shifted_system_solve(s->shifted, s->gap, s->d);
+    ss_shifted_system_solve(s->shifted, s->residual, s->d);
     for (int i = 0; i < n; i++) {
         double stride = s->is_free[i] ? 1.0 : s->set.relaxation;
         s->image[i] = s->z[i] + stride * s->d[i] + s->lambda[i] / s->shift[i];

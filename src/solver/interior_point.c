@@ -81,10 +81,12 @@ static const ss_option options_table[] = {
 typedef struct interior {
     ss_newton newton;
     ss_interior_cones cones;
-    double *r, *u, *rest, *rhs;
-    double *polished, *polished_u;
-    double scale;     // |q| / sqrt(n), or 1: what one velocity or impulse is like
-    bool is_monotone; // no contact under Coulomb's law
+    double *r, *u;                 // the point and its velocity W r + q, pure numbers
+    double *rest;                  // u - N(z): what is missing in the velocities
+    double *rhs;                   // of the linear system
+    double *polished, *polished_u; // copies of r and u that Newton steps move
+    double scale;                  // |q| / sqrt(n), or 1: what one velocity or impulse is like
+    bool is_monotone;              // no contact under Coulomb's law
     double regularization;
 } interior;
 
@@ -100,7 +102,7 @@ static bool direction(interior *inner, ss_centring centring)
     return true;
 }
 
-/* How much of the way to the boundary a step goes. */
+/* How much of the way to the boundary a step goes: more when m, in units of scale^2, is small. */
 static double boundary_share(const interior *inner, double m)
 {
     return fmin(fmax(1.0 - m / (inner->scale * inner->scale), 0.9), 0.98);
@@ -128,7 +130,8 @@ static double step_length(interior *inner)
     ss_interior_cones *cones = &inner->cones;
     double m = ss_interior_cones_mean(cones, 0.0);
 
-    // The predictor, towards the boundary: how far it gets decides how much to centre.
+    // The predictor, towards the boundary: how far it gets decides how much to centre, by Mehrotra's cube of
+    // what it would leave of m.
     if (!direction(inner, (ss_centring){.target = 0.0, .cross = 0.0})) return 0.0;
     double affine = fmin(1.0, ss_interior_cones_longest(cones));
     double sigma = pow(fmax(ss_interior_cones_mean(cones, affine), 0.0) / m, 3.0);
@@ -137,7 +140,8 @@ static double step_length(interior *inner)
     if (is_short) sigma = fmax(sigma, 0.5);
     if (ss_newton_is_late(&inner->newton)) return 0.0;
 
-    // The corrector and, when that gets nowhere, a third direction towards the centre.
+    // The corrector and, when that gets nowhere (not 0.3, nor half as far as the predictor), a third
+    // direction towards the centre, without the predictor's second-order term.
     if (!direction(inner, (ss_centring){.target = sigma * m, .cross = is_short ? 0.0 : 1.0})) return 0.0;
     double longest = ss_interior_cones_longest(cones);
     bool to_centre = 0.98 * longest < fmin(0.3, 0.5 * affine);
@@ -208,7 +212,7 @@ static bool go_inside(interior *inner, const inside_plan *plan)
     if (plan->resume) {
         double size = 10.0 * inner->scale, missing = inner->scale * best->error;
         memcpy(inner->r, best->x, (size_t)newton->space->size * sizeof *inner->r);
-        ss_space_velocity(newton->space, inner->r, inner->u);
+        ss_space_velocity(newton->space, inner->r, inner->u); // before r is moved inside, which needs it
         ss_interior_cones_resume(&inner->cones, size * missing, inner->r, inner->u);
     } else {
         ss_interior_cones_start(&inner->cones, 10.0 * inner->scale, inner->r);
@@ -222,7 +226,8 @@ static bool go_inside(interior *inner, const inside_plan *plan)
         newton->system.fine = SS_NEWTON_FINE;
         if (!(t > 0.0)) return ss_newton_is_late(newton);
 
-        // The point to the driver, and to Newton's method where that may end it.
+        // The point is kept if it is the best, goes to the driver, and to Newton's method where that may end
+        // it.
         double error = ss_newton_note(newton, inner->r, inner->u);
         if (!isfinite(error)) return false;
         if (!ss_newton_report(newton, inner->r) || ss_newton_exact(newton)) return true;

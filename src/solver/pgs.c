@@ -1,13 +1,17 @@
-/* Projected Gauss-Seidel, as in the engines. Find impulses x and velocities w = A x + b with
+/* Projected Gauss-Seidel, as in game engines. Find impulses x and velocities w = A x + b with
  *
  *     rows        l_i <= x_i <= u_i;    w_i >= 0 where x_i = l_i,  w_i <= 0 where x_i = u_i,  else w_i = 0
  *     contacts    x_N >= 0, w_N >= 0, x_N w_N = 0;    |x_T| <= mu x_N,  w_T = 0 unless |x_T| = mu x_N: then
  *                 w_T points against x_T (Coulomb's law); rolling rows like tangents, with their own mu
  *
- * Free rows have no bounds, coupled rows those of a partner as well, +-mu |x_partner|. Under the convex law a
- * contact's x and w lie in a cone and its dual. The method takes row after row:
+ * x in N s and w in m/s, of rows that turn N m s and rad/s; A = J M^-1 J', of rows that move in 1/kg; b is w
+ * without impulses, and with it what the formulation makes of gaps and restitution. Free rows have no bounds,
+ * coupled rows those of a partner as well, +-mu |x_partner|. Under the convex law a contact's x and w lie in
+ * a cone and its dual. The method takes row after row:
  *
  *     x_i <- P(x_i - omega w_i / a_ii),  w = A x + b with the newest x
+ *
+ * P is the nearest point that the law allows, of a row between its bounds; omega is a pure number.
  *
  * A block of the problem is a run of unknowns under one law. A cell is what one visit moves: a contact as a
  * whole, of any other block one row. The parts of a contact are its normal row, its tangents and its rolling
@@ -15,12 +19,12 @@
  * the newest x_N (step 1/lambda_max(A_TT): the same for both, or the slip direction would be wrong), then the
  * rolling rows likewise (core/law.h). A cone under the convex law is projected on at once.
  *
- * The driver ends the run when the gauge of the stop rule (`relative_energy<1e-8` unless set), measured on
- * A x + b from scratch, is below its value. That may cost more than a sweep, so it is done only when the
- * energy that the last sweep changed, sum of a_ii dx_i^2 / 2, suggests that the rule may hold, and whenever
- * the number of sweeps has doubled (ss_run_due). A sweep that changes nothing has converged. If the change
- * has not reached a new minimum for 500 sweeps, `auto` tries another order; after 5000 in the last order the
- * run has stalled (sweep/sweep.h, core/watch.h).
+ * The driver ends the run when the gauge of the stop rule (`relative_energy<1e-8` unless set), measured on A
+ * x + b from scratch, is below its value. That may cost more than a sweep, so it is done only when the energy
+ * that the last sweep changed, sum of a_ii dx_i^2 / 2 in J, suggests that the rule may hold, and whenever the
+ * number of sweeps has doubled (ss_run_due). A sweep that changes nothing has converged. If the change has
+ * not reached a new minimum for 500 sweeps, the order `auto` goes from batched to forward, to backward, to
+ * shuffled (by the seed of the run); after 5000 in the last one the run has stalled (sweep/sweep.h).
  *
  * Converges for bounds and symmetric positive semidefinite A, 0 < omega < 2; with Coulomb's law usually,
  * without a proof. Slow on stacks, chains and large mass ratios. `psor` is the same with omega = 1.3: more
@@ -49,9 +53,9 @@ static const ss_option pgs_table[] = {
 static const ss_option psor_table[] = {
     OMEGA_OPTION("1.3"), SS_BATCHED_ORDER_OPTION(pgs_options, sweep, "auto"), {0}};
 
-/* Also the sweep of `morales`. a_ii > 0 in every row: other problems are not applicable to solvers with the
- * trait SS_NEEDS_DIAGONAL (core/registry.c). Only tangents and rolling rows without friction may have
- * a_ii = 0; they stay 0. */
+/* Also the sweep of `morales`. *omega is read at every step, not copied. a_ii > 0 in every row: other
+ * problems are not applicable to solvers with the trait SS_NEEDS_DIAGONAL (core/registry.c). Only tangents
+ * and rolling rows without friction may have a_ii = 0; they stay 0. */
 ss_sweep *ss_projected_sweep(const ss_problem *problem, const double *omega, uint64_t seed, ss_arena *arena)
 {
     static const bool sequential = true; // a part sees what the parts before it did, as rows of a sweep do
@@ -93,7 +97,7 @@ static ss_status solve(const ss_problem *problem, const void *options, ss_run *r
     if (ss_sweep_batched(problem, order, SS_BATCH_PROJECTED, omega, false, run, x, &status)) return status;
 
     // One by one. A pass visits every cell: its load w, the step x <- P(x - omega w / a), what that moves.
-    // `change` is the sum of a_ii dx_i^2 over the pass.
+    // `change` is the sum of a_ii dx_i^2 over the pass, twice an energy in J.
     ss_sweep *sweep = ss_projected_sweep(problem, &omega, run->seed, run->arena);
     if (!sweep) return SS_FAILED;
     ss_sweep_start(sweep, order, x);

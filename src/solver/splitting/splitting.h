@@ -28,11 +28,11 @@ typedef struct ss_splitting {
     double *shift;  /* S */
     bool *is_free;  /* per number: a row without inequality */
     double *z, *lambda, *u;
-    double *gap, error; /* -(u + lambda), and its length */
-    double *d;          /* x - z */
-    double *y, *image;  /* the fixed point's: where z came from, and the next */
-    bool has_y;         /* not before the first step with these factors: S is part of what y means */
-    double *trial;      /* p(image) */
+    double *residual, error; /* -(u + lambda), and its length */
+    double *d;               /* x - z */
+    double *y, *image;       /* the fixed point's: where z came from, and the next */
+    bool has_y;              /* not before the first step with these factors: S is part of what y means */
+    double *trial;           /* p(image) */
     ss_safeguarded_anderson mixing;
 } ss_splitting;
 
