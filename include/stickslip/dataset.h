@@ -37,8 +37,8 @@ typedef struct ss_limits {
     int max_members;      /* names in the groups of all simulations together, frames included */
     double max_megabytes; /* of one data set in memory, and of one FCLIB problem */
 } ss_limits;
-/* Defaults: a million bodies, rows, contacts and frames, 10,000 simulations, 1,000 results, 10 million names,
- * 2048 MB. */
+/* Defaults: a million bodies, rows and frames, 10 million contacts and names, 10,000 simulations, 1,000
+ * results, 2048 MB. */
 extern SS_API const ss_option ss_limits_table[];
 
 typedef enum ss_format { SS_FORMAT_BPMD, SS_FORMAT_FCLIB } ss_format;

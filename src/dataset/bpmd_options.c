@@ -34,7 +34,7 @@ const ss_option ss_read_option_table[] = {
 const ss_option ss_limits_table[] = {
     SS_ROW_INT(ss_limits, max_bodies, "1000000", 1, 1e9, "Reject frames with more bodies than this."),
     SS_ROW_INT(ss_limits, max_rows, "1000000", 1, 1e9, "Reject frames with more joint equations than this."),
-    SS_ROW_INT(ss_limits, max_contacts, "1000000", 1, 1e9, "Reject frames with more contacts than this."),
+    SS_ROW_INT(ss_limits, max_contacts, "10000000", 1, 1e9, "Reject frames with more contacts than this."),
     SS_ROW_INT(ss_limits, max_frames, "1000000", 1, 1e9, "Reject files with more frames than this."),
     SS_ROW_INT(ss_limits, max_simulations, "10000", 1, 1e9, "Reject files with more simulations than this."),
     SS_ROW_INT(ss_limits, max_results, "1000", 0, 1e9, "Reject frames with more stored results than this."),
