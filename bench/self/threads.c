@@ -1,6 +1,6 @@
 /* One thread and two, by the clock on the wall: memory, the sweeps of one problem, and whole steps of the
  * simulator stage by stage. Two simulations of a scene take turns, step by step, so that what disturbs the
- * machine disturbs both; what is printed are medians. */
+ * machine disturbs both; what is printed are lower quartiles. */
 #include "threads.h"
 
 #include "kernels.h"
@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static double median(double *values, int count)
+static double quartile(double *values, int count)
 {
     for (int i = 1; i < count; i++) {
         double held = values[i];
@@ -20,7 +20,7 @@ static double median(double *values, int count)
         for (; j > 0 && values[j - 1] > held; j--) values[j] = values[j - 1];
         values[j] = held;
     }
-    return count % 2 ? values[count / 2] : 0.5 * (values[count / 2 - 1] + values[count / 2]);
+    return values[count / 4];
 }
 
 /* ---- memory and the team ---------------------------------------------------------------------------- */
@@ -43,7 +43,7 @@ static double time_team(ss_team *team, double pause)
         ss_parallel_for(team, 2, 1, do_nothing, NULL);
         seconds[round] = ss_clock_seconds() - start;
     }
-    return 1e6 * median(seconds, ROUNDS);
+    return 1e6 * quartile(seconds, ROUNDS);
 }
 
 static void print_team(ss_team *one, ss_team *two)
@@ -60,7 +60,7 @@ static void print_team(ss_team *one, ss_team *two)
 
 /* ---- single solves ---------------------------------------------------------------------------------- */
 
-/* Turns of one thread and of two, of few iterations and of many; medians of the differences. */
+/* Turns of one thread and of two, of few iterations and of many; lower quartiles of the differences. */
 static void print_solve(const iteration *of, const char *scene, ss_problem *problem, ss_team *one,
                         ss_team *two)
 {
@@ -84,8 +84,8 @@ static void print_solve(const iteration *of, const char *scene, ss_problem *prob
         }
         same &= memcmp(x[0], x[1], bytes) == 0;
     }
-    double alone = median(each[0], rounds), both = median(each[1], rounds);
-    double set_up = median(first[0], rounds), shared = median(first[1], rounds);
+    double alone = quartile(each[0], rounds), both = quartile(each[1], rounds);
+    double set_up = quartile(first[0], rounds), shared = quartile(first[1], rounds);
     printf("%-28s %-6s %8d %9.1f %9.1f %6.2f %9.0f %9.0f %6.2f %8s\n", of->name, scene, problem->size / 3,
            alone, both, alone / both, set_up, shared, set_up / shared, same ? "same" : "DIFFERENT");
     fflush(stdout);
@@ -220,7 +220,7 @@ static void print_stepping(const stepping *of, bool fast)
              of->parameters[0] ? " " : "", of->parameters[0] ? of->parameters[0] : "");
     printf("%-26s %7d %7d", name, last.contacts, last.islands);
     for (int stage = STAGES - 1; stage >= 0; stage--) {
-        double alone = median(us[0][stage], of->steps), both = median(us[1][stage], of->steps);
+        double alone = quartile(us[0][stage], of->steps), both = quartile(us[1][stage], of->steps);
         printf(" %8.0f %5.2f", alone, alone / both);
     }
     printf(" %8s\n", same ? "same" : "DIFFERENT");

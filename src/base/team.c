@@ -9,16 +9,20 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <time.h>
 #include <unistd.h>
 
 #define MAX_WORKERS 1024
 
-/* What is to be done: chunk numbers are drawn from `next` until they run out. */
+/* What is to be done: chunk numbers are drawn from `next` until they run out. It has a cache line of its own,
+ * because all write to it while they read the rest. */
 typedef struct job {
     int64_t count, grain, chunks;
     ss_parallel_body *body;
     void *context;
-    _Atomic int64_t next;
+    bool is_timed;
+    _Alignas(64) _Atomic int64_t next;
+    _Atomic int64_t nanoseconds; // of processor time, of all threads, where it is timed
 } job;
 
 typedef struct member {
@@ -27,23 +31,40 @@ typedef struct member {
     pthread_t thread;
 } member;
 
+/* Threads join and leave a job by changing one word, `state`: the number of the job in the upper half, so
+ * that none joins the same one twice; whether it can be joined; how many threads are in it. Jobs often follow
+ * each other within microseconds, and to sleep and be woken takes several: who has nothing to do looks at the
+ * word for a while before he sleeps. Nobody looks for long, because on a busy machine the core may be needed
+ * by the one who is waited for. The mutex and the conditions are for sleepers alone. A sleeper counts himself
+ * before he looks for the last time, and who changes the word looks at the count afterwards, so that one of
+ * the two sees the other. */
 struct ss_team {
     int size;
     int started; // threads that run, size - 1 once the team is complete
     member *members;
+    int patience; // looks before a wait becomes a sleep
+    job *job;     // what the word is about
     pthread_mutex_t mutex;
     pthread_cond_t job_posted, job_left;
-    int patience;          // looks before a wait becomes a sleep
-    job *job;              // NULL when there is nothing to join
-    _Atomic unsigned turn; // counts jobs, so that no thread joins the same one twice
-    _Atomic int busy;      // threads inside the job
-    bool stop;
+    /* Where the machine has no core left for them, the others cost time. What the last jobs gained (s): the
+     * time of all threads in them, less the time they took; and the jobs that the caller does alone because
+     * it was a loss, until the next attempt. */
+    double balance;
+    int rest, resting;
+    _Alignas(64) _Atomic uint64_t state;
+    _Alignas(64) _Atomic int sleepers; // threads that wait for a job
+    _Atomic bool caller_sleeps, stop;
 };
 
-/* Changed under the mutex only, and looked at without it by those who have nothing better to do: jobs often
- * follow each other within microseconds, and to sleep and be woken takes several. Nobody looks for long,
- * because on a busy machine the core may be needed by the one who is waited for. */
-enum { PATIENCE = 1000 };
+#define ONE_JOB (UINT64_C(1) << 32)
+#define OPEN (UINT64_C(1) << 31)
+#define INSIDE (OPEN - 1)
+
+enum { PATIENCE = 4000 }; // of some ten nanoseconds each
+
+/* s: what jobs may have gained, so that a loss is seen soon; what they may have lost before the caller works
+ * alone. A time slice of another program is several milliseconds. */
+static const double most_gained = 1e-3, most_lost = 2e-4;
 
 static void relax(void)
 {
@@ -52,43 +73,61 @@ static void relax(void)
 #endif
 }
 
+/* ns of processor time of this thread */
+static int64_t processor_time(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
 static void do_chunks(job *todo, int worker)
 {
+    int64_t start = todo->is_timed ? processor_time() : 0;
     for (;;) {
         int64_t chunk = atomic_fetch_add_explicit(&todo->next, 1, memory_order_relaxed);
-        if (chunk >= todo->chunks) return;
+        if (chunk >= todo->chunks) break;
         int64_t begin = chunk * todo->grain;
         int64_t end = todo->count - begin > todo->grain ? begin + todo->grain : todo->count;
         todo->body(begin, end, worker, todo->context);
     }
+    if (todo->is_timed) todo->nanoseconds += processor_time() - start;
+}
+
+static bool is_news(uint64_t state, uint64_t last)
+{
+    return state & OPEN && state / ONE_JOB != last;
 }
 
 static void *work(void *context)
 {
     member *self = context;
     ss_team *team = self->team;
-    unsigned last_turn = 0;
-    pthread_mutex_lock(&team->mutex);
+    uint64_t last = 0; // job
     while (!team->stop) {
-        if (team->job && team->turn != last_turn) {
-            last_turn = team->turn;
-            job *todo = team->job;
-            team->busy++;
-            pthread_mutex_unlock(&team->mutex);
-            do_chunks(todo, self->worker);
+        uint64_t state = team->state;
+        if (is_news(state, last)) {
+            if (!atomic_compare_exchange_strong(&team->state, &state, state + 1)) continue;
+            last = state / ONE_JOB;
+            do_chunks(team->job, self->worker);
+            state = atomic_fetch_sub(&team->state, 1) - 1;
+            if (state & (OPEN | INSIDE) || !team->caller_sleeps) continue;
             pthread_mutex_lock(&team->mutex);
-            if (--team->busy == 0) pthread_cond_signal(&team->job_left);
+            pthread_cond_signal(&team->job_left);
+            pthread_mutex_unlock(&team->mutex);
             continue;
         }
 
-        // Nothing to join: looks for the next turn without the mutex for a while, then sleeps.
-        unsigned seen = team->turn; // maybe of a job that was over before we saw it
-        pthread_mutex_unlock(&team->mutex);
-        for (int i = 0; i < team->patience && team->turn == seen; i++) relax();
+        // Nothing to join: looks for a while, then sleeps.
+        int looks = 0;
+        while (looks < team->patience && !is_news(team->state, last) && !team->stop) looks++, relax();
+        if (looks < team->patience) continue;
         pthread_mutex_lock(&team->mutex);
-        if (team->turn == seen && !team->stop) pthread_cond_wait(&team->job_posted, &team->mutex);
+        team->sleepers++;
+        while (!is_news(team->state, last) && !team->stop) pthread_cond_wait(&team->job_posted, &team->mutex);
+        team->sleepers--;
+        pthread_mutex_unlock(&team->mutex);
     }
-    pthread_mutex_unlock(&team->mutex);
     return NULL;
 }
 
@@ -183,31 +222,51 @@ void ss_parallel_for(ss_team *team, int64_t count, int64_t grain, ss_parallel_bo
                 .chunks = chunk_count(count, grain),
                 .body = body,
                 .context = context};
-    if (ss_team_size(team) == 1 || todo.chunks == 1) {
+    bool alone = ss_team_size(team) == 1 || todo.chunks == 1;
+    if (!alone && team->resting > 0) alone = team->resting-- > 0;
+    if (alone) {
         do_chunks(&todo, 0);
         return;
     }
 
-    // Posted for all, and worked on by the caller as well.
-    pthread_mutex_lock(&team->mutex);
-    SS_ASSERT(!team->job); // a body that uses its own team again would wait for itself
+    // Posted for all, and worked on by the caller as well. No more are woken than there are chunks for.
+    SS_ASSERT(!(team->state & OPEN));    // a body that uses its own team again would wait for itself
+    enum { SAMPLE = 7, LONGEST = 1023 }; // jobs: one of so many is timed; most that are done alone
+    todo.is_timed = team->patience > 0 && team->state / ONE_JOB % SAMPLE == 0;
+    double start = todo.is_timed ? ss_clock_seconds() : 0.0;
     team->job = &todo;
-    team->turn++;
-    pthread_cond_broadcast(&team->job_posted);
-    pthread_mutex_unlock(&team->mutex);
+    team->state = (team->state / ONE_JOB + 1) * ONE_JOB | OPEN;
+    if (team->sleepers > 0) {
+        pthread_mutex_lock(&team->mutex);
+        if (todo.chunks > team->sleepers)
+            pthread_cond_broadcast(&team->job_posted);
+        else
+            for (int64_t i = 1; i < todo.chunks; i++) pthread_cond_signal(&team->job_posted);
+        pthread_mutex_unlock(&team->mutex);
+    }
     do_chunks(&todo, 0);
 
     // Withdrawn: no one can join any more, and those inside are waited for. A thread that woke too late has
     // missed nothing.
-    pthread_mutex_lock(&team->mutex);
-    team->job = NULL;
-    if (team->busy > 0) {
-        pthread_mutex_unlock(&team->mutex);
-        for (int i = 0; i < team->patience && team->busy > 0; i++) relax();
+    atomic_fetch_and(&team->state, ~OPEN);
+    for (int i = 0; i < team->patience && team->state & INSIDE; i++) relax();
+    if (team->state & INSIDE) {
         pthread_mutex_lock(&team->mutex);
+        team->caller_sleeps = true;
+        while (team->state & INSIDE) pthread_cond_wait(&team->job_left, &team->mutex);
+        team->caller_sleeps = false;
+        pthread_mutex_unlock(&team->mutex);
     }
-    while (team->busy > 0) pthread_cond_wait(&team->job_left, &team->mutex);
-    pthread_mutex_unlock(&team->mutex);
+
+    // Was it worth it?
+    if (!todo.is_timed) return;
+    double gained = 1e-9 * (double)todo.nanoseconds - (ss_clock_seconds() - start);
+    team->balance = team->balance + gained < most_gained ? team->balance + gained : most_gained;
+    if (team->balance == most_gained) team->rest = 0;
+    if (team->balance > -most_lost) return;
+    team->rest = team->rest < LONGEST ? 4 * team->rest + 3 : LONGEST;
+    team->resting = team->rest;
+    team->balance = 0.0;
 }
 
 /* ---- sum -------------------------------------------------------------------------------------------- */

@@ -28,8 +28,10 @@ static int grow_parts(const ss_problem *problem, const ss_contact_plan *plan, ss
     int bodies = problem->bodies->bodies, count = plan->contact_count, found = 0, parts = 0;
     // Small enough for a team to share and for the bodies to stay in a cache; otherwise the larger the
     // better: tasks of contacts between parts are short, and their batches wait for each other.
-    enum { LEAST = 1024, LARGEST = 8192, SHARES = 32 };
-    int most = count / SHARES < LEAST ? LEAST : count / SHARES > LARGEST ? LARGEST : count / SHARES;
+    // They come in fours, so that two threads or four have equal shares of them.
+    enum { LEAST = 1024, LARGEST = 8192, SHARES = 32, FOURS = 4 };
+    int wanted = count / SHARES < LEAST ? LEAST : count / SHARES > LARGEST ? LARGEST : count / SHARES;
+    int fours = (count + FOURS * wanted - 1) / (FOURS * wanted), most = count / (FOURS * fours) + 1;
     int *start = ss_arena_take(arena, (size_t)bodies + 2, sizeof *start, "degrees");
     int *neighbour = ss_arena_take(arena, 2 * (size_t)count, sizeof *neighbour, "neighbours");
     int *queue = ss_arena_take(arena, (size_t)bodies, sizeof *queue, "queue of bodies");

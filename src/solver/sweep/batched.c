@@ -79,6 +79,7 @@ ss_status ss_batched_iterate(ss_batched *batched, const ss_batched_loop *how, ss
     double *w = ss_arena_take_unset(run->arena, size, sizeof *w, "w");
     double *last_good = ss_arena_take_unset(run->arena, size, sizeof *last_good, "last good x");
     ss_conjugate cg = acceleration_of(batched, x);
+    cg.team = batched->plan.task_count > 1 ? batched->team : NULL; // few are done sooner than another wakes
     if (!w || !last_good || (how->accelerate && !ss_conjugate_start(&cg, run->arena))) return SS_FAILED;
 
     ss_watch watch = {0};
@@ -116,7 +117,6 @@ ss_status ss_batched_iterate(ss_batched *batched, const ss_batched_loop *how, ss
             ss_batched_store(batched, x);
             return !go_on ? ss_run_status(run) : still && !batched->single ? SS_CONVERGED : SS_STALLED;
         }
-        cg.team = ss_batched_team(batched);
         if (how->accelerate) ss_conjugate_next(&cg, change);
         refreshed = iteration % REFRESH == REFRESH - 1 || change == 0.0;
         if (refreshed) ss_batched_refresh(batched, x);

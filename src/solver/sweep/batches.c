@@ -271,41 +271,17 @@ void ss_batched_refresh(ss_batched *batched, const double *x)
     each_phase(batched, batched->team, false, push_tasks);
 }
 
-ss_team *ss_batched_team(const ss_batched *batched)
-{
-    bool pays = batched->plan.task_count > 1 && batched->pace.alone > 0.0 && batched->pace.resting == 0;
-    return pays ? batched->team : NULL;
-}
-
 double ss_batched_sweep(ss_batched *batched, bool backward, double *x)
 {
     // a good start must not be spoiled by a slip that has not been looked at; later visits
     // continue earlier ones
     static const double first = 1e-7, later = 0.3, first_single = 1e-4;
-    enum { LONGEST = 1023 };
     double tolerance = batched->sweeps++ == 0 ? first : later;
     batched->batches.slip_tolerance = tolerance;
     if (batched->single) batched->single->slip_tolerance = fmax(tolerance, first_single);
     double sum = backward ? 0.0 : ss_batch_cells_sweep(batched, false, x);
 
-    ss_pace *pace = &batched->pace;
-    ss_team *team = ss_batched_team(batched);
-    if (ss_team_size(batched->team) == 1 || batched->plan.task_count == 1) {
-        each_phase(batched, NULL, backward, sweep_tasks);
-    } else {
-        double start = ss_clock_seconds();
-        each_phase(batched, team, backward, sweep_tasks);
-        double seconds = ss_clock_seconds() - start;
-        if (!team) {
-            pace->alone = seconds;
-            if (pace->resting > 0) pace->resting--;
-        } else if (seconds < pace->alone) {
-            pace->rest = 0;
-        } else {
-            pace->rest = pace->rest < LONGEST ? 4 * pace->rest + 3 : LONGEST;
-            pace->resting = pace->rest;
-        }
-    }
+    each_phase(batched, batched->team, backward, sweep_tasks);
     for (int t = 0; t < batched->plan.task_count; t++) sum += batched->plan.tasks[t].change;
     return backward ? sum + ss_batch_cells_sweep(batched, true, x) : sum;
 }
@@ -334,7 +310,7 @@ static void store_tasks(int64_t begin, int64_t end, int worker, void *context)
 void ss_batched_store(const ss_batched *batched, double *x)
 {
     work with = {.batched = (ss_batched *)(uintptr_t)batched, .tasks = batched->plan.tasks, .to = x};
-    ss_parallel_for(ss_batched_team(batched), batched->plan.task_count, 1, store_tasks, &with);
+    ss_parallel_for(batched->team, batched->plan.task_count, 1, store_tasks, &with);
 }
 
 bool ss_batched_is_finite(const ss_batched *batched)
@@ -369,7 +345,7 @@ bool ss_batched_velocities(const ss_batched *batched, const double *x, double *w
 {
     work with = {.batched = (ss_batched *)(uintptr_t)batched, .tasks = batched->plan.tasks, .to = w};
     ss_batch_cells_velocities(batched, x, w);
-    ss_parallel_for(ss_batched_team(batched), batched->plan.task_count, 1, find_velocities, &with);
+    ss_parallel_for(batched->team, batched->plan.task_count, 1, find_velocities, &with);
     double sum = 0.0;
     for (int i = 0; i < batched->problem->size; i++) sum += fabs(w[i]);
     return isfinite(sum);

@@ -144,13 +144,6 @@ typedef struct ss_contact_plan {
     int *place; /* row of y of every body, so that neighbours are near; NULL: as they are */
 } ss_contact_plan;
 
-/* Is the team worth it? On a busy machine it may not be. The answer changes who does the work,
- * not the result. */
-typedef struct ss_pace {
-    double alone;      /* s of the last sweep by one thread */
-    int rest, resting; /* sweeps alone after the team was slower; those still to do */
-} ss_pace;
-
 /* Contacts are there; the rest is made. False when out of memory. */
 bool ss_contact_plan_make(const ss_problem *problem, ss_arena *arena, ss_contact_plan *plan);
 
@@ -180,7 +173,6 @@ typedef struct ss_batched {
     ss_batch_cell *cells;
     int cell_count;
     int sweeps; /* so far */
-    ss_pace pace;
 } ss_batched;
 
 /* Can all of it be said in floats, and are there no cells? */
@@ -196,8 +188,6 @@ bool ss_batched_create(const ss_problem *problem, const ss_batched_method *metho
 const char *ss_batched_refusal(const ss_problem *problem);
 /* y from the impulses, without what rounding has added. */
 void ss_batched_refresh(ss_batched *batched, const double *x);
-/* The team, unless it was slower than one thread lately, or is not known to be faster. */
-ss_team *ss_batched_team(const ss_batched *batched);
 /* One pass; x is read and written for cells only. Returns the kernel's estimate. */
 double ss_batched_sweep(ss_batched *batched, bool backward, double *x);
 /* The impulses of the batches to x. */
