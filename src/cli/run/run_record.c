@@ -228,8 +228,8 @@ bool ss_recording_step(ss_running *run, ss_error *err)
     }
 
     // Frames that a resumed recording holds already are not written again.
-    const ss_frame *frame = ss_sim_frame(run->sim);
-    bool is_due = run->writer && frame && (ss_sim_steps(run->sim) - 1) % options->every == 0;
+    const ss_frame *frame = run->writer ? ss_sim_frame(run->sim) : NULL; // made when someone looks
+    bool is_due = frame && (ss_sim_steps(run->sim) - 1) % options->every == 0;
     if (is_due && run->skip > 0) {
         run->skip--;
     } else if (is_due) {

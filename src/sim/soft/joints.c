@@ -11,6 +11,7 @@
 #include "sim/soft/soft.h"
 
 #include "base/memory.h"
+#include "linalg/quat.h"
 #include "model/joint_rows.h"
 #include "sim/state.h"
 
@@ -19,7 +20,7 @@
 enum { OWN_MOST = 6 }; // equations of a joint itself
 
 typedef struct ss_soft_joint_row {
-    float j[SS_JOINT_BODIES][6]; /* J L of each body, linear and angular */
+    float j[SS_JOINT_BODIES][8]; /* J L of each body; linear and angular, with zeros as in ss_soft_row */
     float mass;                  /* 1 / (J M^-1 J' + regularisation) */
     float impulse, total;        /* of the small step, of the step */
     float error;                 /* g at the start of the step */
@@ -61,34 +62,40 @@ static bool reserve(struct ss_soft_joints *all, int joints, ss_error *err)
 static float product(const ss_soft_joint *joint, const ss_soft_joint_row *a, const ss_soft_joint_row *b)
 {
     float sum = 0.0f;
-    for (int k = 0; k < joint->bodies; k++)
-        for (int i = 0; i < 6 && joint->row[k]; i++) sum += a->j[k][i] * b->j[k][i];
+    for (int k = 0; k < joint->bodies; k++) {
+        const float *one = a->j[k], *other = b->j[k];
+        if (!joint->row[k]) continue;
+        for (int i = 0; i < 3; i++) sum += one[i] * other[i];
+        for (int i = 4; i < 7; i++) sum += one[i] * other[i];
+    }
     return sum;
 }
 
-/* The inverse of J M^-1 J' of the joint's own equations, by Gauss and Jordan. An equation that follows from
- * the others is left out. */
+/* The inverse of J M^-1 J' of the joint's own equations, by Gauss and Jordan, in place: column p holds what
+ * becomes of the unit vector from pivot p on. An equation that follows from the others is left out. */
 static void invert(ss_soft_joint *joint, const ss_soft_joint_row *rows)
 {
-    double a[OWN_MOST][2 * OWN_MOST] = {{0.0}};
+    double a[OWN_MOST][OWN_MOST], own[OWN_MOST];
     int n = joint->own;
     for (int i = 0; i < n; i++) {
-        for (int k = 0; k < n; k++) a[i][k] = (double)product(joint, &rows[i], &rows[k]);
+        for (int k = 0; k <= i; k++) a[i][k] = a[k][i] = (double)product(joint, &rows[i], &rows[k]);
+        own[i] = a[i][i];
         a[i][i] += (double)rows[i].regularisation;
-        a[i][n + i] = 1.0;
     }
     for (int p = 0; p < n; p++) {
         double pivot = a[p][p];
-        bool good = pivot > 1e-6 * (double)product(joint, &rows[p], &rows[p]); // floats have no more digits
-        for (int k = 0; k < 2 * n; k++) a[p][k] = good ? a[p][k] / pivot : 0.0;
+        bool good = pivot > 1e-6 * own[p]; // floats have no more digits
+        a[p][p] = 1.0;
+        for (int k = 0; k < n; k++) a[p][k] = good ? a[p][k] / pivot : 0.0;
         for (int i = 0; i < n; i++) {
             double factor = a[i][p];
             if (i == p) continue;
-            for (int k = 0; k < 2 * n; k++) a[i][k] -= factor * a[p][k];
+            a[i][p] = 0.0;
+            for (int k = 0; good && k < n; k++) a[i][k] -= factor * a[p][k];
         }
     }
     for (int i = 0; i < n; i++)
-        for (int k = 0; k < n; k++) joint->inverse[i][k] = (float)a[i][n + k];
+        for (int k = 0; k < n; k++) joint->inverse[i][k] = (float)a[i][k];
 }
 
 static void fill_row(ss_sim *sim, const ss_soft_joint *joint, const ss_joint_equation *from, double h,
@@ -114,7 +121,7 @@ static void fill_row(ss_sim *sim, const ss_soft_joint *joint, const ss_joint_equ
             for (int i = 0; i < 3; i++) {
                 const float *turn = frame->turn[i];
                 to->j[k][i] = (float)(j[i] * (double)frame->root);
-                to->j[k][3 + i] =
+                to->j[k][4 + i] =
                     (float)((double)turn[0] * j[3] + (double)turn[1] * j[4] + (double)turn[2] * j[5]);
             }
         } else if (body != SS_WORLD && ss_world_body(sim->world, body)->kind == SS_KINEMATIC) {
@@ -136,7 +143,7 @@ static void leave_own(const ss_soft_joint *joint, const ss_soft_joint_row *own, 
     for (int m = 0; m < joint->own; m++) {
         for (int i = 0; i < joint->own; i++) law->share[m] += joint->inverse[m][i] * along[i];
         for (int k = 0; k < joint->bodies; k++)
-            for (int i = 0; i < 6; i++) law->j[k][i] -= law->share[m] * own[m].j[k][i];
+            for (int i = 0; i < 8; i++) law->j[k][i] -= law->share[m] * own[m].j[k][i];
         law->target -= law->share[m] * own[m].target;
     }
     float weight = product(joint, law, law) + law->regularisation;
@@ -233,7 +240,7 @@ static float speed_of(const ss_soft *soft, const ss_soft_joint *joint, const ss_
     float sum = 0.0f;
     for (int k = 0; k < joint->bodies; k++) {
         const float *y = soft->rows[joint->row[k]].y, *j = row->j[k];
-        sum += (j[0] * y[0] + j[1] * y[1] + j[2] * y[2]) + (j[3] * y[4] + j[4] * y[5] + j[5] * y[6]);
+        sum += (j[0] * y[0] + j[1] * y[1] + j[2] * y[2]) + (j[4] * y[4] + j[5] * y[5] + j[6] * y[6]);
     }
     return sum;
 }
@@ -243,26 +250,44 @@ static float error_of(const ss_soft *soft, const ss_soft_joint *joint, const ss_
     float sum = row->error;
     for (int k = 0; k < joint->bodies; k++) {
         const float *d = soft->rows[joint->row[k]].d, *j = row->j[k];
-        sum += (j[0] * d[0] + j[1] * d[1] + j[2] * d[2]) + (j[3] * d[4] + j[4] * d[5] + j[5] * d[6]);
+        sum += (j[0] * d[0] + j[1] * d[1] + j[2] * d[2]) + (j[4] * d[4] + j[5] * d[5] + j[6] * d[6]);
     }
     return sum;
 }
 
+typedef float four __attribute__((vector_size(16), aligned(4), may_alias));
+
 static void push(const ss_soft *soft, const ss_soft_joint *joint, const ss_soft_joint_row *row, float impulse)
 {
     for (int k = 0; k < joint->bodies; k++) {
-        float *y = soft->rows[joint->row[k]].y;
-        const float *j = row->j[k];
-        for (int i = 0; i < 3 && joint->row[k]; i++) {
-            y[i] += j[i] * impulse;
-            y[4 + i] += j[3 + i] * impulse;
-        }
+        four *y = (four *)soft->rows[joint->row[k]].y;
+        const four *j = (const four *)row->j[k];
+        if (!joint->row[k]) continue;
+        y[0] += j[0] * impulse;
+        y[1] += j[1] * impulse;
     }
 }
 
 /* Joints of bodies that have turned too far for the Jacobians of the step's start get new ones, and their
  * true errors, from the poses that the displacements lead to. The world is there meanwhile. */
 static const double far_turned = 0.02; // rad
+
+/* How far the Jacobian of a joint has turned with one of its bodies, in rad. Wheels turn fast, but a hinge
+ * whose axis goes through the centre of mass looks the same for any turn about it: of a hinge counts only
+ * what turns its axis, or the arm from the centre to it. */
+static double jacobian_turn(const ss_soft *soft, const ss_joint *of, int side, int row)
+{
+    static const double no_arm = 1e-6; // of the arm of the other side: it is rounding
+    ss_vec3 turn = ss_soft_turn(soft, row);
+    if (of->kind != SS_JOINT_REVOLUTE) return ss_vec3_norm(turn);
+    ss_mat3 rotation = soft->start[soft->body_of[row]].rotation;
+    ss_vec3 arm = ss_vec3_load(of->local_anchor[side]), z = {0.0, 0.0, 1.0};
+    ss_vec3 axis = ss_mat3_apply(rotation, ss_quat_rotate(ss_quat_load(of->local_frame[side]), z));
+    double length = ss_vec3_norm(arm), other = ss_vec3_norm(ss_vec3_load(of->local_anchor[!side]));
+    double of_axis = ss_vec3_norm(ss_vec3_cross(turn, axis));
+    if (length <= no_arm * other) return of_axis;
+    return fmax(of_axis, ss_vec3_norm(ss_vec3_cross(turn, ss_mat3_apply(rotation, arm))) / length);
+}
 
 void ss_soft_refresh_joints(ss_sim *sim, double h, int steps)
 {
@@ -271,9 +296,10 @@ void ss_soft_refresh_joints(ss_sim *sim, double h, int steps)
     for (int n = 0; all && n < all->count; n++) {
         ss_soft_joint *joint = &all->items[n];
         ss_soft_joint_row *rows = &all->rows[joint->first], before[SS_JOINT_EQUATIONS_MOST];
+        const ss_joint *of = ss_world_joint(sim->world, joint->joint);
         double turned = 0.0;
         for (int k = 0; k < joint->bodies; k++)
-            if (joint->row[k]) turned = fmax(turned, ss_soft_turn(soft, joint->row[k]));
+            if (joint->row[k]) turned = fmax(turned, jacobian_turn(soft, of, k, joint->row[k]));
         if (turned < far_turned) continue;
         for (int k = 0; k < joint->bodies; k++)
             if (joint->row[k]) ss_soft_place(sim, joint->row[k], true);

@@ -282,10 +282,10 @@ static void velocity_of(const ss_sim *sim, int r, double velocity[6])
     ss_vec3_store(ss_vec3_add_scaled(ss_vec3_load(start->velocity + 3), sim->h, w), velocity + 3);
 }
 
-double ss_soft_turn(const ss_soft *soft, int r)
+ss_vec3 ss_soft_turn(const ss_soft *soft, int r)
 {
     int b = soft->body_of[r];
-    return ss_vec3_norm(unscale_velocity(&soft->masses[b], soft->start[b].rotation, soft->rows[r].d + 4));
+    return unscale_velocity(&soft->masses[b], soft->start[b].rotation, soft->rows[r].d + 4);
 }
 
 void ss_soft_place(ss_sim *sim, int r, bool there)

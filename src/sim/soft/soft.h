@@ -208,7 +208,7 @@ bool ss_soft_prepare_joints(struct ss_sim *sim, double h, int steps, ss_error *e
 bool ss_soft_keep_joints(struct ss_sim *sim, ss_error *err);
 /* New rows where bodies have turned far since the start of the step. */
 void ss_soft_refresh_joints(struct ss_sim *sim, double h, int steps);
-double ss_soft_turn(const ss_soft *soft, int row); /* rad, since the start of the step */
+ss_vec3 ss_soft_turn(const ss_soft *soft, int row); /* rad, in the world, since the start of the step */
 /* The body of a row to where its displacement leads, or back to the start of the step. */
 void ss_soft_place(struct ss_sim *sim, int row, bool there);
 void ss_soft_joints_free(struct ss_soft_joints *joints);
