@@ -94,6 +94,16 @@ TEST(a_tall_tower_goes_to_the_splitting_method)
                                  "admm: solved", NULL});
 }
 
+/* The same tower on ice is a quadratic programme: splitting would take hundreds of iterations. */
+TEST(a_tower_on_ice_takes_newton_steps)
+{
+    known_problem of = tower("cone", 20, 4);
+    for (int k = 0; k < of.problem->block_count; k++) of.problem->blocks[k].mu = 0.0;
+    expect(of, SS_CONVERGED,
+           (const char *const[]){"batched-nncg: not worth continuing", "-> alart-curnier",
+                                 "alart-curnier: solved", NULL});
+}
+
 TEST(a_tower_without_friction_goes_to_the_pivots)
 {
     expect(tower("frictionless", 20, 4), SS_CONVERGED,

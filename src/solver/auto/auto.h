@@ -27,7 +27,8 @@ typedef struct ss_auto_features {
     int unknowns, contacts, bodies; /* bodies: 0 when there is a matrix only */
     int faces;                      /* runs of contacts between the same two bodies */
     unsigned laws;
-    double sweep; /* s, predicted for one sweep: for notes only */
+    bool slippery; /* bodies, and next to no friction anywhere */
+    double sweep;  /* s, predicted for one sweep: for notes only */
 } ss_auto_features;
 
 /* How a stage is watched. */

@@ -28,7 +28,6 @@ static const double patience_with[SS_AUTO_BOUNDS] = {
     [SS_AUTO_FEW] = 0.2,        [SS_AUTO_MATRIX] = 0.35, [SS_AUTO_JOINTS] = 0.03,
     [SS_AUTO_STRUCTURE] = 0.03, [SS_AUTO_LOOSE] = 0.35,
 };
-
 static const double patience_with_admm = 0.1, patience_with_admm_of_structures = 0.35;
 
 /* Iterations that are usually enough, where the method converges. */
@@ -82,12 +81,16 @@ static bool same_face(const ss_problem *problem, int k)
 ss_auto_features ss_auto_look(const ss_problem *problem)
 {
     enum { FEW = 48 };
-    static const double per_entry = 0.7e-9, per_call = 0.3e-6; // s
+    static const double per_entry = 0.7e-9, per_call = 0.3e-6, slippery = 0.005; // s, s, 1
     ss_auto_features f = {.unknowns = problem->size,
                           .contacts = ss_problem_contacts(problem),
                           .bodies = problem->bodies ? problem->bodies->bodies : 0,
                           .laws = ss_problem_laws(problem)};
-    for (int k = 0; k < problem->block_count; k++) f.faces += k == 0 || !same_face(problem, k);
+    f.slippery = f.bodies > 0;
+    for (int k = 0; k < problem->block_count; k++) {
+        f.faces += k == 0 || !same_face(problem, k);
+        f.slippery &= !ss_law_is_cone(problem->blocks[k].law) || problem->blocks[k].mu <= slippery;
+    }
     double entries = problem->bodies ? 12.0 * problem->size
                      : problem->A    ? (double)problem->A->start[problem->size]
                                      : 0.0;
@@ -122,6 +125,7 @@ static ss_auto_choice sweeps(const ss_solver *solver, const ss_auto_features *f)
     if (f->kind == SS_AUTO_STRUCTURE && !f->bodies) patience = with_structure_of_matrix;
     if (f->kind == SS_AUTO_LOOSE && is_pile(f))
         patience = f->contacts <= SPHERES * f->bodies ? with_spheres : with_piles;
+    if (f->slippery && f->kind != SS_AUTO_BOUNDS) patience = with_piles;
     return (ss_auto_choice){.solver = solver,
                             .watch = SS_WATCH_RATE,
                             .patience = patience,
@@ -200,9 +204,11 @@ void ss_auto_plan_sweeps(const ss_problem *problem, const ss_auto_features *f, s
     bool equations = f->laws & SS_LAW_FREE && !(f->laws & ~(unsigned)(SS_LAW_FREE | SS_LAW_BOX));
     bool few_normals =
         f->laws == SS_LAW_BOX && f->unknowns <= VERY_FEW && problem->symmetric && is_structure(f);
-    bool directly = few_normals || (equations && f->contacts == 0);
-    if (directly && add(problem, plan, pivots(&ss_solver_block_pivot, f))) {
-        plan->at[0].budget = 12; // where joints or contacts repeat each other it may go back and forth
+    bool joints_alone = equations && f->contacts == 0;
+    // Joints that have nothing to do with each other need one or two sweeps.
+    if (joints_alone && add(problem, plan, sweeps(&ss_solver_batched_nncg, f))) plan->at[0].budget = 3;
+    if ((joints_alone || few_normals) && add(problem, plan, pivots(&ss_solver_block_pivot, f))) {
+        plan->at[plan->count - 1].budget = 12; // where rows repeat each other it may go back and forth
         return;
     }
     if (!add(problem, plan, sweeps(&ss_solver_batched_nncg, f)))
@@ -240,13 +246,14 @@ static void plan_cones(const ss_problem *problem, const ss_auto_features *f, ss_
          few_with_joints = f->kind == SS_AUTO_FEW && f->laws & SS_LAW_FREE;
     // Machines: equations of joints and a few contacts, which splitting solves by one factorisation.
     bool machine = f->laws & SS_LAW_FREE && f->bodies && ROWS_PER_CONTACT * f->contacts <= f->unknowns;
+    // Without friction it is a quadratic programme, which takes a few Newton steps and hundreds of splitting.
+    if (f->slippery) add(problem, plan, newton(&ss_solver_alart_curnier, SS_WATCH_STEPS, f));
     if (machine) add(problem, plan, splitting(f));
     if (f->kind == SS_AUTO_FEW) add(problem, plan, newton(&ss_solver_minmap_newton, SS_WATCH_STEPS, f));
     if (f->kind == SS_AUTO_STRUCTURE && !f->bodies && f->unknowns <= FEW_WITHOUT_BODIES) {
         // Many structures at rest need one or two turns of normals and friction; more are not worth it.
         ss_auto_choice turns = pivots(&ss_solver_normal_friction_splitting, f);
-        turns.budget = 2;
-        turns.from_start = true;
+        turns.budget = 2, turns.from_start = true;
         add(problem, plan, turns);
     }
     if (f->kind == SS_AUTO_STRUCTURE || (f->kind == SS_AUTO_LOOSE && !pile)) add(problem, plan, splitting(f));
@@ -273,8 +280,7 @@ void ss_auto_plan_polish(const ss_problem *problem, const ss_auto_features *f, s
     steps.budget = 8;
     if (f->kind == SS_AUTO_STRUCTURE && is_crowded(f)) { // splitting leaves it where steps do not help
         steps = proximal(f);
-        steps.from_start = true, steps.without_sweeps = false;
-        steps.budget = 30;
+        steps.from_start = true, steps.without_sweeps = false, steps.budget = 30;
     }
     add(problem, plan, steps);
 }
