@@ -87,13 +87,6 @@ static void update_residual(ss_splitting *s)
     s->error = sqrt(sum);
 }
 
-/* Mixing starts again: y means something else. */
-static void forget(ss_splitting *s)
-{
-    ss_safeguarded_anderson_forget(&s->mixing);
-    s->has_y = false;
-}
-
 bool ss_splitting_create(const ss_space *space, const ss_splitting_options *set, const double *r,
                          ss_arena *arena, ss_splitting *s)
 {
@@ -127,7 +120,6 @@ bool ss_splitting_create(const ss_space *space, const ss_splitting_options *set,
     for (size_t i = 0; i < n; i++) s->y[i] = s->z[i] - s->u[i];
     project(s, s->y, s->trial);
     for (size_t i = 0; i < n; i++) s->lambda[i] = s->is_free[i] ? 0.0 : s->y[i] - s->trial[i];
-    forget(s);
     update_residual(s);
     return true;
 }
@@ -155,7 +147,8 @@ static bool factor(ss_splitting *s)
     ss_shifted_system_set_deadline(s->shifted, s->deadline);
     for (int i = 0; i < s->space->size; i++) s->shift[i] = s->is_free[i] ? fmin(free_shift, s->rho) : s->rho;
     s->factorizations++;
-    forget(s);
+    ss_safeguarded_anderson_forget(&s->mixing); // with another S, y means something else
+    s->has_y = false;
     s->is_factored = ss_shifted_system_factor(s->shifted, s->shift);
     s->is_late = ss_shifted_system_is_late(s->shifted);
     return s->is_factored;

@@ -78,28 +78,15 @@ const ss_solver *ss_solver_find(const char *name)
     return NULL;
 }
 
-static const char *law_refusal(unsigned missing)
-{
-    if (missing & (SS_LAW_CONE | SS_LAW_CONVEX)) return "does not accept friction cones";
-    if (missing & SS_LAW_COUPLED) return "does not accept bounds that follow another unknown";
-    if (missing & SS_LAW_FREE) return "does not accept free unknowns";
-    return "does not accept bounds";
-}
-
-/* A cone without friction does not use its tangents: joint limits in a cone problem have none. */
-static bool is_used(const ss_block *block, int component)
-{
-    if (!ss_law_is_cone(block->law) || component == 0) return true;
-    return ss_block_friction(block, component) > 0.0;
-}
-
+/* Where it is used: a cone without friction, such as a joint limit, has no use for its tangents. */
 static bool has_positive_diagonal(const ss_problem *problem)
 {
     for (int k = 0; k < problem->block_count; k++) {
         const ss_block *block = &problem->blocks[k];
         const double *diagonal = problem->diagonal + block->first;
         for (int i = 0; i < block->size; i++) {
-            if (!(diagonal[i] > 0.0) && is_used(block, i)) return false;
+            bool is_used = !ss_law_is_cone(block->law) || i == 0 || ss_block_friction(block, i) > 0.0;
+            if (!(diagonal[i] > 0.0) && is_used) return false;
         }
     }
     return true;
@@ -118,7 +105,10 @@ static bool has_spinning_cones(const ss_problem *problem)
 const char *ss_solver_refusal(const ss_solver *solver, const ss_problem *problem)
 {
     unsigned missing = ss_problem_laws(problem) & ~solver->laws;
-    if (missing) return law_refusal(missing);
+    if (missing & (SS_LAW_CONE | SS_LAW_CONVEX)) return "does not accept friction cones";
+    if (missing & SS_LAW_COUPLED) return "does not accept bounds that follow another unknown";
+    if (missing & SS_LAW_FREE) return "does not accept free unknowns";
+    if (missing) return "does not accept bounds";
     if (!(solver->traits & SS_SPINNING_CONES) && has_spinning_cones(problem))
         return "does not accept sliding and spinning in one cone";
     if (solver->traits & SS_NEEDS_SYMMETRIC && !problem->symmetric) return "needs a symmetric matrix";

@@ -47,13 +47,6 @@ static edge edge_at(const contact *at, const double *q, const double t[2])
     return (edge){n, along, t[0] * u2 - t[1] * u1, t[0] * v2 - t[1] * v1 - along};
 }
 
-static void turn(double tangent, double t[2])
-{
-    double scale = 1.0 / sqrt(1.0 + tangent * tangent), kept = t[0];
-    t[0] = scale * (kept - tangent * t[1]);
-    t[1] = scale * (t[1] + tangent * kept);
-}
-
 /* `stick` is what sticking would have taken: a first guess of the direction. */
 static bool slips(contact *at, const double *q, const double *stick, double *r)
 {
@@ -66,7 +59,9 @@ static bool slips(contact *at, const double *q, const double *stick, double *r)
     edge here = edge_at(at, q, t);
     for (int step = 0; step < MAX_STEPS && here.n > 0.0 && here.slope > 0.0; step++) {
         double angle = -here.across / here.slope;
-        turn(angle, t);
+        double scale = 1.0 / sqrt(1.0 + angle * angle), kept = t[0]; // t turns by about this angle
+        t[0] = scale * (kept - angle * t[1]);
+        t[1] = scale * (t[1] + angle * kept);
         here = edge_at(at, q, t);
         if (fabs(angle) > sqrt(at->tolerance)) continue; // the error is squared by a step
         if (!(here.n > 0.0 && here.along <= 0.0)) return false;
