@@ -5,19 +5,19 @@
  * copies, x and z, and the problem is split in two, W x + q = -lambda and the laws between z and lambda, held
  * together by x = z:
  *
- *     x = z + d,  (W + S) d = -(W z + q + lambda)            a linear system, always with the same matrix
+ *     x = z + d,  (W + S) d = -(W z + q + lambda)            a linear system, the same until S changes
  *     y = z + omega d + lambda / S,  z <- p(y),  lambda <- S (y - z)             contact by contact
  *
  * S > 0 is diagonal: rho, a multiple of the unit diagonal, but tiny in rows without an inequality. omega is
  * the option relaxation, 1 unless set, and always 1 in such rows. p(y) solves each contact alone with W
  * replaced by S (newton/maps.h): for boxes and the convex law a projection, for Coulomb's law the normal part
- * on [0, inf), then the tangents on the disc that it allows. z always obeys the bounds, -lambda is its
- * velocity by the laws, and what is left to do is |W z + q + lambda|, which is also a bound for the natural
- * map. This is the error that is reported: when it has fallen enough the driver measures its stop rule, and
- * when it has not fallen for 5000 steps the run has stalled (core/progress.h). The system is solved for the
- * change d, so that rounding, amplified by a small S, goes with the error and not with z. Its factors, in the
- * velocities of the bodies (splitting/shifted_system.h), are used again and again: an iteration is two
- * products and a solve. rho is adapted to let both halves of the error fall together:
+ * on [0, inf), then the tangents on the disc that it allows. z obeys the bounds, -lambda is from the first
+ * step on its velocity by the laws, and what is left to do is |W z + q + lambda|, which is also a bound for
+ * the natural map. This is the error that is reported: when it has fallen enough the driver measures its stop
+ * rule, and when it has not fallen for 5000 steps the run has stalled (core/progress.h). The system is solved
+ * for the change d, so that rounding, amplified by a small S, goes with the error and not with z. Its
+ * factors, in the velocities of the bodies (splitting/shifted_system.h), are used again and again: an
+ * iteration is a product and a solve. rho is adapted to let both halves of the error fall together:
  *
  *     rho <- rho sqrt(|x - z| / |S (z - z_before)| * sqrt(|lambda| / |z|))
  *

@@ -5,9 +5,10 @@
  *     u = W r + q,   u = N(z),   s = T r,   s o z = m e        s, z inside their Lorentz cones, m -> 0
  *
  * T r = (mu r_N, r_T) for the disc of a contact; a bound is a cone of one number, the distance of r to it.
- * N(z) is the velocity that the duals z stand for, o the Jordan product, e its unit (linalg/lorentz.h,
- * newton/interior_cones.h). Newton's method on these equations with Mehrotra's predictor and corrector, in
- * Nesterov-Todd's scaling, the symmetric G with G z = G^-1 s = lambda: with y = G^-1 ds,
+ * N(z) is the velocity that the duals z stand for, for a disc mu (z_0 - |z_T|^2 / z_0) and z_T (the second
+ * term is De Saxce's |u_T|, absent under the convex law); o is the Jordan product, e its unit
+ * (linalg/lorentz.h, newton/interior_cones.h). Newton's method on these equations with Mehrotra's predictor
+ * and corrector, in Nesterov-Todd's scaling, the symmetric G with G z = G^-1 s = lambda: with y = G^-1 ds,
  *
  *     (1 + G N'^-1 (W + alpha) T^-1 G) y = h - G N'^-1 (u - N(z))
  *
@@ -37,7 +38,8 @@
  *         take_turns   inside again, centred once more, in turn with Newton steps; strides once
  *         100 Newton steps
  *         climb        a ladder: the problem with half of the friction, then with more and more of it, each
- *                      from the solution of the last; then turns, 500 Newton steps; again from 0.3
+ *                      from what the last one ended with; then turns, 500 Newton steps; once more
+ *                      from 0.3 of the friction, if it came to the top
  *       Newton steps on the natural map, as many as the run allows
  *       Newton steps on the map of Fischer and Burmeister, likewise
  *
@@ -332,6 +334,14 @@ static void set_friction(interior *inner, const ladder *up, double share)
     inner->newton.progress.best.error = INFINITY; // what was best for another problem does not count
 }
 
+/* A ray with less friction is one of the problem itself, whose cones are larger: the driver has confirmed it
+ * there. But under Coulomb's law it proves nothing (core/ray.c), and where impulses run away with less
+ * friction there may be a solution with all of it. */
+static void forget_ray(ss_newton *newton)
+{
+    if (newton->progress.status == SS_RAY) newton->progress.status = SS_FAILED;
+}
+
 /* The problem with this friction, from the rung below: inside and, where that fails, by Newton steps.
  * Returns the error. */
 static double climb_rung(interior *inner, ladder *up, double share)
@@ -345,11 +355,7 @@ static double climb_rung(interior *inner, ladder *up, double share)
     go_inside(inner, &inside);
     if (!ss_newton_is_over(newton) && newton->progress.best.error > ENOUGH) walk_from_best(inner, steps);
 
-    // A ray with less friction is one of the problem itself, whose cones are larger: the driver has confirmed
-    // it there. But under Coulomb's law it proves nothing (core/ray.c), and where impulses run away with less
-    // friction there may be a solution with all of it.
-    ss_status *status = &newton->progress.status;
-    if (share < 1.0 && *status == SS_RAY) *status = SS_FAILED;
+    if (share < 1.0) forget_ray(newton);
     return newton->progress.best.error;
 }
 
@@ -366,6 +372,7 @@ static bool climb(interior *inner, ladder *up, double share)
     double step = 0.1;
     set_friction(inner, up, share);
     go_inside(inner, &first);
+    forget_ray(newton);
     while (!ss_newton_is_over(newton) && share < 1.0) {
         if (isfinite(best->error)) memcpy(up->foot, best->x, bytes);
         for (bool is_up = false; !is_up && !ss_newton_is_over(newton);) {

@@ -6,30 +6,34 @@
  *
  * x in N s and w in m/s, of rows that turn N m s and rad/s; A = J M^-1 J', of rows that move in 1/kg; b is w
  * without impulses, and with it what the formulation makes of gaps and restitution. Free rows have no bounds,
- * coupled rows those of a partner as well, +-mu |x_partner|. Under the convex law a contact's x and w lie in
- * a cone and its dual. The method takes row after row:
+ * coupled rows besides their own those of a partner, +-mu |x_partner|. Under the convex law a contact's x and
+ * w lie in a cone and its dual. The method takes row after row:
  *
  *     x_i <- P(x_i - omega w_i / a_ii),  w = A x + b with the newest x
  *
- * P is the nearest point that the law allows, of a row between its bounds; omega is a pure number.
+ * P is the nearest point that the law allows, of a row between its bounds; omega is a pure number. It begins
+ * from the x it is given, 0 or a guess.
  *
  * A block of the problem is a run of unknowns under one law. A cell is what one visit moves: a contact as a
  * whole, of any other block one row. The parts of a contact are its normal row, its tangents and its rolling
  * rows, visited in this order: the normal row, then the tangents together on the disc |x_T| <= mu x_N with
  * the newest x_N (step 1/lambda_max(A_TT): the same for both, or the slip direction would be wrong), then the
- * rolling rows likewise (core/law.h). A cone under the convex law is projected on at once.
+ * rolling rows likewise (core/law.h; spinning counts among the tangents). Their step takes the place of
+ * 1/a_ii. A cone under the convex law is projected on at once.
  *
- * The driver ends the run when the gauge of the stop rule (`relative_energy<1e-8` unless set), measured on A
- * x + b from scratch, is below its value. That may cost more than a sweep, so it is done only when the energy
- * that the last sweep changed, sum of a_ii dx_i^2 / 2 in J, suggests that the rule may hold, and whenever the
- * number of sweeps has doubled (ss_run_due). A sweep that changes nothing has converged. If the change has
- * not reached a new minimum for 500 sweeps, the order `auto` goes from batched to forward, to backward, to
- * shuffled (by the seed of the run); after 5000 in the last one the run has stalled (sweep/sweep.h).
+ * The driver ends the run when the gauge of the stop rule (`relative_energy<1e-8` unless set: the energy
+ * error relative to that of doing nothing), measured on A x + b from scratch, is below its value. That may
+ * cost more than a sweep, so it is done only when the energy that the last sweep changed, about sum of a_ii
+ * dx_i^2 / 2 in J, suggests that the rule may hold, and whenever the number of sweeps has doubled
+ * (ss_run_due). A sweep that changes nothing has converged. If the change has not reached a new minimum for
+ * 500 sweeps, the order `auto` goes from batched to forward, to backward, to shuffle (by the seed of the
+ * run); after 5000 in the last one, or in the one order asked for, the run has stalled (sweep/sweep.h). That
+ * there is no solution it does not notice otherwise.
  *
- * Converges for bounds and symmetric positive semidefinite A, 0 < omega < 2; with Coulomb's law usually,
- * without a proof. Slow on stacks, chains and large mass ratios. `psor` is the same with omega = 1.3: more
- * than 1 helps where the solution creeps in from one side (a few long chains); on piles of contacts it mostly
- * costs. Less than 1 calms sweeps that overshoot, as with unsymmetric A.
+ * Converges for bounds and symmetric positive semidefinite A, 0 < omega < 2, where there is a solution; with
+ * Coulomb's law usually, without a proof. Slow on stacks, chains and large mass ratios. `psor` is the same
+ * with omega = 1.3: more than 1 helps where the solution creeps in from one side (a few long chains); on
+ * piles of contacts it mostly costs. Less than 1 calms sweeps that overshoot, as with unsymmetric A.
  *
  * References: Cryer, The solution of a quadratic programming problem using systematic overrelaxation (1971);
  * Cottle, Pang, Stone, The Linear Complementarity Problem (1992), section 5.2; Jourdan, Alart, Jean, A
@@ -58,7 +62,7 @@ static const ss_option psor_table[] = {
  * and rolling rows without friction may have a_ii = 0; they stay 0. */
 ss_sweep *ss_projected_sweep(const ss_problem *problem, const double *omega, uint64_t seed, ss_arena *arena)
 {
-    static const bool sequential = true; // a part sees what the parts before it did, as rows of a sweep do
+    static const bool sequential = true; // a part sees what the parts before it did; not under the convex law
     ss_sweep *sweep = ss_sweep_create(problem, SS_ROWS_AND_CONES, seed, arena);
     bool good = sweep != NULL;
     for (int c = 0; good && c < sweep->A.cell_count; c++) {

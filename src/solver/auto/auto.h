@@ -28,6 +28,7 @@ typedef struct ss_auto_features {
     int faces;                      /* runs of contacts between the same two bodies */
     unsigned laws;
     bool slippery; /* bodies, and next to no friction anywhere */
+    bool rough;    /* bodies, and much friction everywhere */
     double sweep;  /* s, predicted for one sweep: for notes only */
 } ss_auto_features;
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "problem/laws.h"
+#include "solver/auto/auto_learned.h"
 
 extern const ss_solver ss_solver_admm, ss_solver_alart_curnier, ss_solver_block_pivot, ss_solver_batched_nncg,
     ss_solver_dantzig, ss_solver_fischer_newton, ss_solver_interior_point, ss_solver_lemke,
@@ -12,17 +13,17 @@ extern const ss_solver ss_solver_admm, ss_solver_alart_curnier, ss_solver_block_
 
 /* ---- what is learned -------------------------------------------------------------------------------- */
 
-/* Costs and needs are from tools/learn, patience was set by hand on times of whole runs; docs/solving.md
- * says from which problems. */
+/* Costs are from tools/learn (auto_learned.h; those without bodies and the needs from an earlier campaign),
+ * patience was set by hand on times of whole runs; docs/solving.md says from which problems. */
 
 /* An iteration in sweeps: factor * unknowns^power * (unknowns per body)^shape, and without bodies. */
 typedef struct iteration_cost {
     double factor, power, shape, matrix_factor, matrix_power;
 } iteration_cost;
 
-static const iteration_cost cost_of_admm = {1.5, 0.61, -0.66, 0.366, 0.55},
-                            cost_of_newton = {0.92, 0.82, -0.23, 2.39, 0.39},
-                            cost_of_interior = {1.03, 0.88, -0.29, 2.04, 0.53};
+static const iteration_cost cost_of_admm = {SS_LEARNED_ADMM, 0.366, 0.55},
+                            cost_of_newton = {SS_LEARNED_NEWTON, 2.39, 0.39},
+                            cost_of_interior = {SS_LEARNED_INTERIOR, 2.04, 0.53};
 
 static const double patience_with[SS_AUTO_BOUNDS] = {
     [SS_AUTO_FEW] = 0.2,        [SS_AUTO_MATRIX] = 0.35, [SS_AUTO_JOINTS] = 0.03,
@@ -81,15 +82,18 @@ static bool same_face(const ss_problem *problem, int k)
 ss_auto_features ss_auto_look(const ss_problem *problem)
 {
     enum { FEW = 48 };
-    static const double per_entry = 0.7e-9, per_call = 0.3e-6, slippery = 0.005; // s, s, 1
+    static const double per_entry = 0.7e-9, per_call = 0.3e-6; // s
+    static const double slippery = 0.005, rough = 0.9;         // coefficients of friction
     ss_auto_features f = {.unknowns = problem->size,
                           .contacts = ss_problem_contacts(problem),
                           .bodies = problem->bodies ? problem->bodies->bodies : 0,
                           .laws = ss_problem_laws(problem)};
-    f.slippery = f.bodies > 0;
+    f.slippery = f.rough = f.bodies > 0;
     for (int k = 0; k < problem->block_count; k++) {
         f.faces += k == 0 || !same_face(problem, k);
-        f.slippery &= !ss_law_is_cone(problem->blocks[k].law) || problem->blocks[k].mu <= slippery;
+        if (!ss_law_is_cone(problem->blocks[k].law)) continue;
+        f.slippery &= problem->blocks[k].mu <= slippery;
+        f.rough &= problem->blocks[k].mu >= rough;
     }
     double entries = problem->bodies ? 12.0 * problem->size
                      : problem->A    ? (double)problem->A->start[problem->size]
@@ -115,9 +119,10 @@ static bool add(const ss_problem *problem, ss_auto_plan *plan, ss_auto_choice ch
     return true;
 }
 
+enum { SPHERES = 3 }; // contacts per body, or fewer
+
 static ss_auto_choice sweeps(const ss_solver *solver, const ss_auto_features *f)
 {
-    enum { SPHERES = 3 }; // contacts per body, or fewer
     static const double with_structure_of_matrix = 0.06, with_spheres = 0.35, with_piles = 0.1;
     ss_auto_kind kind = f->kind;
     if (kind == SS_AUTO_BOUNDS) kind = is_structure(f) ? SS_AUTO_STRUCTURE : SS_AUTO_LOOSE; // as cones
@@ -258,6 +263,14 @@ static void plan_cones(const ss_problem *problem, const ss_auto_features *f, ss_
     }
     if (f->kind == SS_AUTO_STRUCTURE || (f->kind == SS_AUTO_LOOSE && !pile)) add(problem, plan, splitting(f));
     if (!pile && !is_crowded(f) && !few_with_joints) add(problem, plan, proximal(f));
+    // With much friction everything locks, and the path inside leads round many corners: Newton steps are two
+    // or three times as fast there, with a proximal term where contacts are redundant.
+    if (pile && f->rough) {
+        bool spheres = f->contacts <= SPHERES * f->bodies;
+        ss_auto_choice steps = spheres ? newton(&ss_solver_alart_curnier, SS_WATCH_NOTHING, f) : proximal(f);
+        steps.budget = 250;
+        add(problem, plan, steps);
+    }
     add(problem, plan, interior(f));
 }
 

@@ -28,7 +28,7 @@ bool ss_progress_start(const ss_space *space, ss_run *run, double *x, ss_progres
  * iterations, or numbers are out of all proportion. */
 bool ss_progress_report(ss_progress *progress, const double *r, double error, int patience);
 /* For methods whose steps become all the same where there is no solution: true when the last one is a ray.
- * The run is over then. */
+ * Its status is SS_RAY then, until the next report. */
 bool ss_progress_drifts(ss_progress *progress, const double *before, const double *after);
 /* The best point to x, unless the last one was good enough, and the status: SS_FAILED when no
  * report ended it. */
