@@ -88,6 +88,8 @@ function overview(model: Model): Figure {
       if (rows.length === 0) return { drawing: null, table };
       const room = width < 420 ? labelRoom(width) : 160,
         labels = shortSeries(model, series, width < 420 ? labelLength(width) : 20);
+      const counts = rows.map(({ one, score }) => `${score.solved}/${model.total(one)}`),
+        longest = Math.max(...counts.map((text) => text.length));
       const points = rows.map(({ one, place, score }): Point => ({
         x: score.costSolved!,
         y: place,
@@ -98,7 +100,7 @@ function overview(model: Model): Figure {
         width,
         height: 52 + 23 * rows.length,
         marginLeft: room,
-        marginRight: 52,
+        marginRight: Math.max(52, 12 + 7 * longest), // a digit is 7 wide
         marginTop: 8,
         marginBottom: 44,
         x: logScale({ label: "cost", values: points.map((point) => point.x), time: true, width: width - room }),
@@ -125,7 +127,7 @@ function overview(model: Model): Figure {
           }),
           Plot.text(rows, {
             y: "place",
-            text: ({ one, score }: (typeof rows)[number]) => `${score.solved}/${model.total(one)}`,
+            text: ({ place }: (typeof rows)[number]) => counts[place],
             frameAnchor: "right",
             textAnchor: "start",
             dx: 8,
