@@ -732,7 +732,8 @@ def test_every_option_is_in_the_documentation_and_every_option_there_exists():
     assert not missing, f"options without a word in docs: {missing}"
     switched_off = {f"--no-{name[2:]}" for name in options}
     others = {"--array", "--cpus", "--cpus-per-task", "--kill-on-bad-exit", "--ntasks", "--cflags", "--libs", "--eval", "--path",
-              "--write", "--docs", "--profile", "--signal", "--page", "--list", "--modelled", "--dump", "--name", "--flag", "--no-flag", "--version", "--solve"}
+              "--write", "--docs", "--profile", "--signal", "--page", "--list", "--modelled", "--dump", "--name", "--flag", "--no-flag", "--version",
+              "--solve", "--costs", "--score"}
     unknown = documented - set(options) - switched_off - others
     assert not unknown, f"docs know options that no verb has: {unknown}"
 
