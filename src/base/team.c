@@ -33,11 +33,11 @@ typedef struct member {
 
 /* Threads join and leave a job by changing one word, `state`: the number of the job in the upper half, so
  * that none joins the same one twice; whether it can be joined; how many threads are in it. Jobs often follow
- * each other within microseconds, and to sleep and be woken takes several: who has nothing to do looks at the
- * word for a while before he sleeps. Nobody looks for long, because on a busy machine the core may be needed
- * by the one who is waited for. The mutex and the conditions are for sleepers alone. A sleeper counts himself
- * before he looks for the last time, and who changes the word looks at the count afterwards, so that one of
- * the two sees the other. */
+ * each other within microseconds, and to sleep and be woken takes several: a thread with nothing to do looks
+ * at the word for a while before it sleeps, but not for long, because on a busy machine the core may be
+ * needed by the thread that is waited for. The mutex and the conditions are for sleepers alone. A sleeper
+ * counts itself before it looks for the last time, and a thread that changes the word looks at the count
+ * afterwards, so that one of the two sees the other. */
 struct ss_team {
     int size;
     int started; // threads that run, size - 1 once the team is complete
@@ -231,7 +231,7 @@ void ss_parallel_for(ss_team *team, int64_t count, int64_t grain, ss_parallel_bo
 
     // Posted for all, and worked on by the caller as well. No more are woken than there are chunks for.
     SS_ASSERT(!(team->state & OPEN));    // a body that uses its own team again would wait for itself
-    enum { SAMPLE = 7, LONGEST = 1023 }; // jobs: one of so many is timed; most that are done alone
+    enum { SAMPLE = 7, LONGEST = 1023 }; // one job in SAMPLE is timed; most done alone
     todo.is_timed = team->patience > 0 && team->state / ONE_JOB % SAMPLE == 0;
     double start = todo.is_timed ? ss_clock_seconds() : 0.0;
     team->job = &todo;

@@ -364,7 +364,7 @@ static void add_part(const ss_gauge_part *part, ss_gauge_part *sum)
     sum->natural_map_squared += part->natural_map_squared;
 }
 
-/* Parts of so many blocks at a time, which fit on the stack, by all threads; they are added in order. */
+/* A fixed number of blocks at a time, which fits on the stack, by all threads; they are added in order. */
 enum { SHARED_LEAST = 2048, TOGETHER = 2048, AT_ONCE = 128 };
 
 typedef struct measuring {

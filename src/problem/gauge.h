@@ -38,7 +38,7 @@ typedef struct ss_gauge_scale {
     const double *inverse_mass; /* per unknown */
     ss_team *team;              /* shares the measuring of large problems; NULL: one thread */
 } ss_gauge_scale;
-/* The team, where there are so many blocks that a second thread is worth it. */
+/* The team, if there are enough blocks to be worth a second thread. */
 ss_team *ss_gauge_team(const ss_gauge_scale *scale, const ss_problem *problem);
 /* sqrt(energy / start energy), 0 where the energy is rounding; where nothing moves and nothing is to be done,
  * sqrt(energy / 1 J). */

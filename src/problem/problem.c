@@ -265,7 +265,7 @@ typedef struct product {
     double *w;
 } product;
 
-/* Velocities of some bodies: whoever shares them, each goes through all rows, so that the sums of a body are
+/* Velocities of some bodies: each thread goes through all rows, so that the sums of a body are
  * in one order. */
 static void push_bodies(int64_t begin, int64_t end, int worker, void *context)
 {
