@@ -22,10 +22,11 @@ bool ss_progress_line_is_due(ss_progress_line *progress, int64_t done)
 {
     if (!progress->on) return false;
     double now = ss_clock_seconds();
-    if (progress->began == 0.0) {
+    if (progress->began == 0.0 || done < progress->done) {
         progress->began = now;
         progress->begun_with = done;
     }
+    progress->done = done;
     return now >= progress->next;
 }
 
@@ -46,7 +47,7 @@ void ss_progress_line_tell(ss_progress_line *progress, const char *what, int64_t
         memcpy(bar + 2 + BAR_COLUMNS, "]", 2);
     }
 
-    // "4 s left", "12 min left", "3.5 h left" at the pace until now; nothing where that is not known.
+    // "4 s left", "12 min left", "3.5 h left" at the pace of this stage; nothing where that is not known.
     double passed = ss_clock_seconds() - progress->began;
     double pace = passed > 0.0 ? (double)(done - progress->begun_with) / passed : 0.0;
     if (pace > 0.0 && done < total) {

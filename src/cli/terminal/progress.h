@@ -8,8 +8,9 @@
 typedef struct ss_progress_line {
     bool on, terminal, shown;
     double next;        /* clock time of the next sign of life, s */
-    double began;       /* clock time of the first call, s; 0 before it */
+    double began;       /* clock time of the stage's first call, s; 0 before it */
     int64_t begun_with; /* what was done then: a resumed run does not begin with nothing */
+    int64_t done;       /* at the last call; less than that begins a new stage, with a pace of its own */
 } ss_progress_line;
 
 ss_progress_line ss_progress_line_begin(const ss_command *command);
