@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 CHECK = Path(__file__).resolve().parent.parent / "tools" / "check"
+SETUP = CHECK.parent / "setup"
 
 CLEAN = {
     ".clang-format": "BasedOnStyle: LLVM\n",
@@ -120,3 +121,10 @@ def test_missing_tool_is_skipped_but_fails_where_it_is_required(tree, required, 
     environment = {**os.environ, "PATH": str(tree / "bin"), "CI": "true", "STICKSLIP_REQUIRE_TOOLS": required}
     outcome = subprocess.run([CHECK, "--root", tree, "headers"], env=environment, capture_output=True, text=True)
     assert (outcome.returncode, "cc is not installed" in outcome.stderr) == (code, True)
+
+
+@pytest.mark.parametrize("words, code", [(["--help"], 0), (["nonsense"], 2), (["library build"], 2), (["build", ""], 2)])
+def test_setup_names_its_groups_and_installs_nothing_when_one_is_unknown(tree, words, code):
+    outcome = subprocess.run([SETUP, *words], capture_output=True, text=True)
+    assert outcome.returncode == code and "invalid variable name" not in outcome.stderr
+    assert all(group in outcome.stdout + outcome.stderr for group in ("library", "build", "test", "wheel"))
