@@ -40,16 +40,21 @@ test("the page of a collection", async (t) => {
   await t.test("understands --where as the program does, and names mistakes", async (t) => {
     const { page } = await open(t, file);
     for (const where of ["contacts<10 or rank<0.4", "not (family=walls) and mu_most!=0.1", "level>=exact", "scene~wall and frame=1",
-      "hardness<1", "not hardness<1", "sliding>=0.5 AND contacts==4"]) {
+      "hardness<1", "not hardness<1", "sliding>=0.5 AND contacts==4", "contacts<inf and contacts>-inf", "scene ~ 'wall' or contacts>'3'",
+      "scene!=''", "contacts<.5e1"]) {
       await page.locator("#where").fill(where);
       assert.deepEqual(await shown(page), listed(where), where);
     }
     const before = await shown(page);
     for (const [where, message] of [["contacs<3", "unknown column 'contacs'"], ["contacts<", "expected a value"],
-      ["family<walls", "which is a text"], ["(contacts<3", "closing bracket"], ["contacts<3 4", "expected and, or, or the end"]]) {
+      ["family<walls", "which is a text"], ["(contacts<3", "closing bracket"], ["contacts<3 4", "expected and, or, or the end"],
+      ["contacts<", "ends too early: expected a value"], ["scene=\"wall", "at \"\"wall\": expected a closing quote"],
+      ["scene~'wall or contacts<3", "expected a closing quote"], ["scene='", "expected a closing quote"],
+      ["contacts<\"3", "expected a closing quote"], ["contacts<0b11", "a number after contacts"],
+      ["contacts<1e999", "a number after contacts"]]) {
       await page.locator("#where").fill(where);
       assert.ok((await page.locator("#where-fault").innerText()).includes(message), where);
-      assert.throws(() => stickslip("collection", "list", folder, "--where", where));
+      assert.throws(() => stickslip("collection", "list", folder, "--where", where), (error) => String(error.stderr).includes(message), where);
       assert.deepEqual(await shown(page), before);
     }
   });

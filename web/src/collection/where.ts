@@ -9,6 +9,14 @@ interface Word {
   text: string;
   at: number;
   quoted: boolean;
+  closed: boolean; // a text in quotes that ends with one
+}
+
+/** NaN where it is none. */
+function number(text: string): number {
+  if (/^[+-]?inf(inity)?$/i.test(text)) return text.startsWith("-") ? -Infinity : Infinity;
+  const value = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(text) ? Number(text) : NaN;
+  return Number.isFinite(value) ? value : NaN;
 }
 
 function words(text: string): Word[] {
@@ -23,7 +31,8 @@ function words(text: string): Word[] {
     const quoted = /^"([^"]*)"?|^'([^']*)'?/.exec(rest);
     const sign = SIGNS.find((candidate) => rest.startsWith(candidate));
     const plain = quoted?.[0] ?? sign ?? /^[^\s()<>=!~]+/.exec(rest)?.[0] ?? rest[0];
-    found.push({ text: quoted ? (quoted[1] ?? quoted[2]) : plain, at, quoted: quoted !== null });
+    const closed = quoted === null || (plain.length > 1 && plain.endsWith(plain[0]));
+    found.push({ text: quoted ? (quoted[1] ?? quoted[2]) : plain, at, quoted: quoted !== null, closed });
     at += plain.length;
   }
   return found;
@@ -39,7 +48,7 @@ export function readWhere(text: string, columns: Column[], levels: string[]): Te
   };
   const fail = (expected: string): never => {
     const own = list[next];
-    throw new Error(own ? `at "${text.slice(own.at, own.at + 40)}": expected ${expected}` : `expected ${expected}`);
+    throw new Error(own ? `at "${text.slice(own.at, own.at + 40)}": expected ${expected}` : `ends too early: expected ${expected}`);
   };
 
   function comparison(): Test {
@@ -53,6 +62,7 @@ export function readWhere(text: string, columns: Column[], levels: string[]): Te
     next++;
     const value = list[next];
     if (!value || (!value.quoted && /^[()]$/.test(value.text))) fail("a value");
+    if (!value.closed) fail("a closing quote");
     const { name, kind } = column;
 
     if (sign === "~") {
@@ -63,11 +73,11 @@ export function readWhere(text: string, columns: Column[], levels: string[]): Te
     if (kind === "text") {
       if (sign !== "=" && sign !== "==" && sign !== "!=") return fail(`=, != or ~ after ${name}, which is a text`);
       next++;
-      return (row) => (row[name] === value.text) === (sign !== "!=");
+      return (row) => (String(row[name] ?? "") === value.text) === (sign !== "!=");
     }
-    const wanted = kind === "level" ? levels.indexOf(value.text) : Number(value.text);
+    const wanted = kind === "level" ? levels.indexOf(value.text) : number(value.text);
     if (kind === "level" && wanted < 0) throw new Error(`unknown level '${value.text}'; there are ${levels.join(", ")}`);
-    if (!Number.isFinite(wanted) || value.text.trim() === "") return fail(`a number after ${name}`);
+    if (Number.isNaN(wanted)) return fail(`a number after ${name}`);
     next++;
     return (row) => {
       const own = kind === "level" ? levels.indexOf(String(row[name])) : row[name];
