@@ -48,6 +48,24 @@ def test_options_of_a_method_repeat_its_run(ledger, campaign):
     assert len(tried) >= 15
 
 
+def test_the_advice_names_the_whole_method(here, campaign):
+    """The command under "Use it" stops where the method does: its rule, its limit and what it keeps, but not the campaign's time."""
+    rules = ["--stop", "relative_energy<0.01", "--iterations", "37", "--keep", "last", "--seed", "5"]
+    stack = campaign.parent / "stack.h5"
+    run("bench", stack, "--frame", "2", "-s", "nsgs,pgs", "--set", "pgs.omega=0.9", "--time-limit", "7",
+        "--start", "cold,warm", *rules, "-o", "rough.db")
+    report = run_json("report", "rough.db")
+    assert len(report["methods"]) == 4
+    for method in report["methods"]:
+        words = shlex.split(method["use"])
+        assert all(word in words for word in rules) and "--time-limit" not in words and "--every-iteration" not in words
+        assert ("--warm" in words) == (method["start"] == "warm") and ("omega=0.9" in words) == (method["solver"] == "pgs")
+        if method["start"] == "cold":  # measured as in the campaign, it ends where the run of the campaign did
+            solved = only(run_json("solve", stack, "--frame", "2", *words, "--every-iteration", code=None))
+            (own,) = [k for k, one in enumerate(report["runs"]["method"]) if report["methods"][one] == method]
+            assert value(solved, "relative_energy") == report["runs"]["metrics"]["relative_energy"][own]
+
+
 def test_the_page_holds_the_same_object(ledger):
     run("report", ledger, "-o", "report.html", "--title", "</script><b>walls & chains")
     page = Path("report.html").read_text()

@@ -46,8 +46,9 @@ static void append_assignments(ss_text *text, const char *flag, const char *valu
 }
 
 /* Words for `solve` that choose the method; of a stored answer those for `judge`, which uses the rules in the
- * file. */
-static void append_method(ss_text *text, const ss_method_entry *method)
+ * file. measured: with what belongs to the campaign rather than to the method: its time limit, its reference,
+ * and measuring at every iteration, which decides where some methods stop. */
+static void append_method(ss_text *text, const ss_method_entry *method, bool measured)
 {
     if (ss_method_is_recorded(method)) {
         append_option(text, "--result", method->solver);
@@ -68,12 +69,14 @@ static void append_method(ss_text *text, const ss_method_entry *method)
     append_option(text, "--stop", method->stop);
     append_option(text, "--keep", method->keep);
     ss_text_appendf(text, " --iterations %d", method->iterations);
-    if (method->time_limit > 0.0) { // as short as it reads back the same
+    if (measured && method->time_limit > 0.0) { // as short as it reads back the same
         ss_text_append(text, " --time-limit ");
         ss_json_real(&(ss_json){.text = text}, method->time_limit);
     }
     ss_text_appendf(text, " --seed %d", method->seed);
-    append_option(text, "--reference", method->reference);
+    if (measured) append_option(text, "--reference", method->reference);
+    ss_start start = ss_method_start(method);
+    if (!measured && (start == SS_START_WARM || start == SS_START_OWN)) ss_text_append(text, " --warm");
 
     // Plug-ins: one file, or command, in each line.
     static const char command[] = "command:";
@@ -85,13 +88,14 @@ static void append_method(ss_text *text, const ss_method_entry *method)
         append_word(text, files + mark, length - mark);
         files += length + (files[length] == '\n');
     }
-    ss_text_append(text, " --every-iteration"); // as campaigns measure: it decides where some methods stop
+    if (measured) ss_text_append(text, " --every-iteration");
 }
 
 static void put_method(ss_json *json, const ss_method_entry *method, const ss_report_links *links, int index)
 {
-    ss_text options = {0};
-    append_method(&options, method);
+    ss_text options = {0}, use = {0};
+    append_method(&options, method, true);
+    append_method(&use, method, false);
     ss_json_begin_object(json);
     ss_json_member_text(json, "label", method->label);
     ss_json_member_text(json, "formulation", method->formulation);
@@ -110,11 +114,13 @@ static void put_method(ss_json *json, const ss_method_entry *method, const ss_re
     ss_json_member_integer(json, "seed", method->seed);
     ss_json_member_text(json, "reference", method->reference);
     ss_json_member_text(json, "options", ss_text_get(&options));
+    ss_json_member_text(json, "use", ss_text_get(&use));
     ss_json_key(json, "recorded"), ss_json_bool(json, ss_method_is_recorded(method));
     if (links) ss_json_member_text(json, "replay", links->answers[index]); // null: its answers are not there
     ss_json_end_object(json);
-    json->text->out_of_memory |= options.out_of_memory;
+    json->text->out_of_memory |= options.out_of_memory || use.out_of_memory;
     ss_text_free(&options);
+    ss_text_free(&use);
 }
 
 void ss_report_json(const ss_results *results, const ss_statistics *statistics,

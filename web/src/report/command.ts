@@ -69,9 +69,5 @@ export function replayLink(page: string, problem: Problem, method: Method, conta
   return `${page}#${words.map(([key, value]) => `${key}=${encodeURIComponent(value).replaceAll("%2F", "/")}`).join("&")}`;
 }
 
-/** Solves a file of the reader's own with a method: what chooses it, without the limits of the campaign. */
-export function use(method: Method): string {
-  const end = method.options.search(/ --(stop|keep|iterations|time-limit|seed|reference|every-iteration) /);
-  const extension = / --(?:plugin|solver-command) .*?(?= --every-iteration$|$)/.exec(method.options)?.[0] ?? "";
-  return `stickslip solve FILE.h5 ${end < 0 ? method.options : method.options.slice(0, end)}${extension}`;
-}
+/** Solves a file of the reader's own with a method: formulation, solver, options and stop rule. */
+export const use = (method: Method): string => join("stickslip solve FILE.h5", method.use);

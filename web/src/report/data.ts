@@ -76,6 +76,7 @@ export interface Method {
   stop: string; keep: string; iterations: number; timeLimit: number; seed: number; reference: string;
   clock: "wall" | "cpu"; limitBy: string | null; // what times are counted by; "auto:30:0.1:1": limits follow a solver
   options: string; // command line options that choose this method: "-f cone -s nsgs --set omega=1.3 --stop ..."
+  use: string; // the same for files of the reader's own: without what belongs to the campaign, such as its time limit
   recorded: boolean; // answers stored in the files, not a method that was run; options are those of judge
   replay?: string | null; // what its answers are called in the replays; null = they are not there
 }
