@@ -68,4 +68,4 @@ def test_where_the_runs_come_from(ledgers):
     here, there = table("ledgers", *ledgers)
     assert here[0] == "a.db" and here[-1] == "" and int(here[-2]) == count
     assert there[0] == "b.db" and there[2] == "Another Processor" and sorted(there[-1].split(", ")) == ["blocks 1.2", "others 3"]
-    assert there[7:9] == ["2001-02-03T04:05:06Z", latest] and here[7] > there[7]
+    assert there[8:10] == ["2001-02-03T04:05:06Z", latest] and here[8] > there[8]

@@ -458,7 +458,9 @@ TEST(a_merge_that_fails_changes_nothing)
 
 /* ---- ledgers of earlier versions ---------------------------------------------------------------------- */
 
-#define BACK_TO_SCHEMA_2 "DROP VIEW results; ALTER TABLE problems DROP COLUMN collection; "
+#define BACK_TO_SCHEMA_3 "DROP VIEW results; ALTER TABLE runs DROP COLUMN source; "
+#define BACK_TO_SCHEMA_2 BACK_TO_SCHEMA_3 "ALTER TABLE problems DROP COLUMN collection; "
+static const char back_to_schema_3[] = BACK_TO_SCHEMA_3 "PRAGMA user_version = 3";
 static const char back_to_schema_2[] = BACK_TO_SCHEMA_2 "PRAGMA user_version = 2";
 static const char back_to_schema_1[] = BACK_TO_SCHEMA_2
     "ALTER TABLE methods DROP COLUMN clock; ALTER TABLE methods DROP COLUMN limit_by; ALTER TABLE runs DROP "
@@ -502,6 +504,45 @@ TEST(a_ledger_from_before_there_was_a_choice_of_clocks_is_read_as_it_is_and_exte
            tamper(in(&s, "older.db"), back_to_schema_1));
     ss_error err = {0};
     ENSURE_INT(merge(in(&s, "new.db"), in(&s, "older.db"), NULL, 0, &err), 1000000 * (MADE_RUNS / 2));
+    scratch_close(&s);
+}
+
+TEST(a_ledger_from_before_builds_were_known_is_read_and_extended_and_what_another_build_made_can_be_replaced)
+{
+    scratch s = scratch_open();
+    ENSURE(write_ledger(in(&s, "old.db"), 0, 0, 2, 1, NULL) && tamper(in(&s, "old.db"), back_to_schema_3));
+    ss_results results;
+    int runs;
+    ENSURE(load(in(&s, "old.db"), &results));
+    ENSURE_TEXT(ss_results_next_build(&results, -1, NULL, &runs), "");
+    ENSURE_INT(runs, MADE_RUNS / 2);
+    ENSURE(!ss_results_next_build(&results, -1, "", &runs));
+    double elapsed = NAN;
+    for (int r = 0; r < results.run_count; r++) elapsed = fmax(elapsed, results.runs[r].elapsed);
+    ENSURE(isfinite(elapsed)); // what schema 3 has is still read
+    ss_results_free(&results);
+
+    // A run of a known build takes the place of one that it is not known of, once.
+    ss_ledger *ledger = ss_ledger_open(in(&s, "old.db"), NULL);
+    ENSURE(ledger);
+    ss_known_run known;
+    ENSURE(ss_ledger_know(ledger, 1, 1, 1, &known, NULL) && known.samples >= 0 && known.outdated);
+    ss_run_entry run = {.problem_id = 1, .method_id = 1, .machine_id = 1, .seconds = 7.0, .source = "abc"};
+    ENSURE(ss_ledger_add(ledger, &run, NULL)); // leaves it
+    ENSURE(ss_ledger_know(ledger, 1, 1, 1, &known, NULL) && known.seconds != 7.0);
+    ENSURE(ss_ledger_replace(ledger, &run, NULL));
+    run.seconds = 8.0;
+    ENSURE(ss_ledger_replace(ledger, &run, NULL)); // of the same build: stays
+    ENSURE(ss_ledger_know(ledger, 1, 1, 1, &known, NULL) && known.seconds == 7.0 && known.samples == 0);
+    ss_ledger_close(ledger);
+    ENSURE(load(in(&s, "old.db"), &results));
+    ENSURE_INT(results.run_count, MADE_RUNS / 2);
+    ENSURE_TEXT(ss_results_next_build(&results, -1, "", &runs), "abc");
+    ENSURE_INT(runs, 1);
+    ss_results_free(&results);
+    ENSURE(tamper(in(&s, "old.db"), "UPDATE runs SET source = 'x' || char(27) || '[31m'"));
+    ENSURE(
+        !load(in(&s, "old.db"), &results)); // a digest has hexadecimal digits, and nothing for the terminal
     scratch_close(&s);
 }
 
@@ -580,14 +621,14 @@ TEST(files_that_are_no_ledger_are_refused_by_name_and_left_alone)
     write_bytes(in(&s, "empty"), "", 0);
     ENSURE(tamper(in(&s, "other"), "CREATE TABLE recipes(cake TEXT)"));
     ENSURE(write_ledger(in(&s, "later"), 0, 0, 30, 1, NULL) &&
-           tamper(in(&s, "later"), "PRAGMA user_version = 4"));
+           tamper(in(&s, "later"), "PRAGMA user_version = 5"));
     ENSURE(write_ledger(in(&s, "torn"), 0, 0, 30, 1, NULL) && tamper(in(&s, "torn"), "DROP TABLE samples"));
     ENSURE(mkfifo(in(&s, "pipe"), 0600) == 0);
     scratch_bytes other = scratch_read(in(&s, "other"));
     for (int to_write = 0; to_write < 2; to_write++) {
         ensure_refused(in(&s, "text"), to_write, SS_ERROR_INPUT, "not a ledger");
         ensure_refused(in(&s, "other"), to_write, SS_ERROR_INPUT, "of another program");
-        ensure_refused(in(&s, "later"), to_write, SS_ERROR_INPUT, "later version of stickslip: schema 4");
+        ensure_refused(in(&s, "later"), to_write, SS_ERROR_INPUT, "later version of stickslip: schema 5");
         ensure_refused(in(&s, "torn"), to_write, SS_ERROR_INPUT, "tables are missing");
         ensure_refused(in(&s, "pipe"), to_write, SS_ERROR_INPUT, "not a regular file");
         ensure_refused(s.directory, to_write, SS_ERROR_INPUT, "a directory");

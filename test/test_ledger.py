@@ -92,7 +92,7 @@ def test_runs_carry_everything_by_name(ledger):
                "method_key": "m.key", "formulation": "m.formulation", "formulation_options": "m.formulation_options",
                "solver": "m.solver", "solver_options": "m.solver_options", "machine_key": "k.key"}
     own = ["outcome", "message", "started", "unknowns", "iterations", "kept_iteration", "seconds", "memory", "answer",
-           "steady", *GAUGES, "elapsed", "time_limit"]
+           "steady", *GAUGES, "elapsed", "time_limit", "source"]
     columns.update({name: "runs." + name for name in own})
     stored = {row[0]: row[1:] for row in query(ledger, f"""SELECT runs.id, {', '.join(columns.values())} FROM runs
         JOIN problems p ON p.id = problem JOIN methods m ON m.id = method JOIN machines k ON k.id = machine""")}
@@ -146,7 +146,7 @@ def test_what_hangs_on_runs_is_exported_as_it_is_stored(name, ledger):
 def test_json_has_the_rows_of_the_tables(ledger):
     everything = exported(ledger)
     assert list(everything) == ["schema", *TABLES]
-    assert everything["schema"] == query(ledger, "PRAGMA user_version")[0][0] == 3
+    assert everything["schema"] == query(ledger, "PRAGMA user_version")[0][0] == 4
     for name in TABLES:
         rows = table(ledger, name)
         assert len(rows) == len(everything[name])

@@ -72,9 +72,10 @@ typedef struct ss_campaign {
     ss_plugin_set loaded;
     ss_read_options read;
     ss_limits limits;
-    const char *text;  /* what the user said: provenance */
-    int jobs;          /* 0 = one per core */
-    int shard, shards; /* 1 of 1 */
+    const char *text;   /* what the user said: provenance */
+    int jobs;           /* 0 = one per core */
+    int shard, shards;  /* 1 of 1 */
+    bool redo_outdated; /* runs of the ledger that another build of the program made are made again */
     /* Runs are handed out by the first shard (campaign/claim.h): the names of all ledgers, with %s; NULL =
      * runs are dealt beforehand */
     const char *claim;

@@ -11,8 +11,9 @@
 #include "campaign/deal.h"
 #include "campaign/worker_tasks.h"
 
-/* Words (ss_run_word) of all runs of a ledger, on whichever machine they were made; to be released. */
-bool ss_ledger_words(ss_ledger *ledger, uint64_t **words, int *count, ss_error *err);
+/* Words (ss_run_word) of all runs of a ledger, on whichever machine they were made, to be released; and how
+ * many of them another build of the program made. */
+bool ss_ledger_words(ss_ledger *ledger, uint64_t **words, int *count, int *outdated, ss_error *err);
 
 /* ---- messages ----------------------------------------------------------------------------------------- */
 

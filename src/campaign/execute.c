@@ -49,6 +49,37 @@ void ss_execution_complain(ss_execution *e, ss_error_code code, const char *form
     if (e->complaints++ <= COMPLAINTS_TOLD && e->hooks->complain) e->hooks->complain(e->hooks->context, line);
 }
 
+/* ---- runs of other builds ------------------------------------------------------------------------ */
+
+bool ss_execution_know(const ss_execution *e, int64_t problem_id, int64_t method_id, ss_known_run *known,
+                       ss_error *err)
+{
+    if (!ss_ledger_know(e->ledger, problem_id, method_id, e->machine.id, known, err)) return false;
+    if (e->campaign->redo_outdated && known->outdated) known->samples = -1;
+    return true;
+}
+
+bool ss_execution_add(const ss_execution *e, ss_run_entry *run, ss_error *err)
+{
+    run->machine_id = e->machine.id;
+    snprintf(run->source, sizeof run->source, "%s", ss_source_digest());
+    return (e->campaign->redo_outdated ? ss_ledger_replace : ss_ledger_add)(e->ledger, run, err);
+}
+
+void ss_execution_warn_of_builds(const ss_execution *e, int count)
+{
+    if (count == 0 || !e->hooks->complain) return;
+    const char *fate = e->campaign->redo_outdated ? "made again"
+                       : e->campaign->options.repeats > 0
+                           ? "kept, but not timed; --redo-outdated repeats them"
+                           : "kept; --redo-outdated repeats them";
+    char line[300];
+    snprintf(line, sizeof line,
+             "%d run%s in the ledger %s made by another build of stickslip (this is source %.*s): %s", count,
+             count == 1 ? "" : "s", count == 1 ? "was" : "were", SS_SOURCE_DIGITS, ss_source_digest(), fate);
+    e->hooks->complain(e->hooks->context, line);
+}
+
 /* ---- a stage ------------------------------------------------------------------------------------- */
 
 typedef struct going { /* on */

@@ -28,6 +28,7 @@ typedef struct ss_campaign_summary {
     int methods;
     int runs;                       /* of the matrix, or of its shard */
     int before, done;               /* in the ledger before; added to it */
+    int outdated;                   /* made by another build: kept, or with redo_outdated made again */
     int samples;                    /* runs that were timed today */
     int recorded, assumed;          /* stored answers among the runs; of them, judged by rules assumed */
     int outcomes[SS_OUTCOME_COUNT]; /* of all runs that are there now */

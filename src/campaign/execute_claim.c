@@ -15,17 +15,18 @@
 
 /* ---- what is there already ---------------------------------------------------------------------------- */
 
-bool ss_ledger_words(ss_ledger *ledger, uint64_t **words, int *count, ss_error *err)
+bool ss_ledger_words(ss_ledger *ledger, uint64_t **words, int *count, int *outdated, ss_error *err)
 {
     ss_results results = {0};
     bool good = ss_ledger_do(ledger, SS_SQL_SNAPSHOT, err) && ss_ledger_load_index(ledger, &results, err);
     ss_ledger_rollback(ledger);
-    *count = 0;
+    *count = *outdated = 0;
     *words = good ? ss_allocate((size_t)results.run_count, sizeof **words) : NULL;
     if (good && !*words) good = ss_fail(err, SS_ERROR_RESOURCES, "out of memory for the runs of a ledger");
     for (int i = 0; good && i < results.run_count; i++) {
         const ss_run_entry *run = &results.runs[i];
         (*words)[(*count)++] = ss_run_word(&results.problems[run->problem], &results.methods[run->method]);
+        *outdated += strncmp(run->source, ss_source_digest(), SS_SOURCE_DIGITS) != 0;
     }
     ss_results_free(&results);
     return good;
@@ -46,8 +47,8 @@ static bool gather_words(ss_execution *e, ss_text *words, ss_error *err)
                            (other.st_dev == ours.st_dev && other.st_ino == ours.st_ino);
             ss_ledger *ledger = is_ours ? NULL : ss_ledger_read(found.gl_pathv[i], NULL);
             uint64_t *some = NULL;
-            int count = 0;
-            if (ledger && ss_ledger_words(ledger, &some, &count, NULL))
+            int count = 0, outdated; // its own rank warns of those
+            if (ledger && ss_ledger_words(ledger, &some, &count, &outdated, NULL))
                 ss_text_append_bytes(words, (const char *)some, (size_t)count * sizeof *some);
             ss_release(some);
             ss_ledger_close(ledger);
@@ -173,9 +174,11 @@ bool ss_execution_claim(ss_execution *e, ss_error *err)
 
     uint64_t *words = NULL;
     int word_count = 0;
-    good = good && !ss_execution_interrupted(e) && ss_ledger_words(e->ledger, &words, &word_count, err) &&
-           ss_claim_connect(&claim, file, digest, campaign->shard, campaign->shards, campaign->jobs, words,
-                            word_count, err);
+    good = good && !ss_execution_interrupted(e) &&
+           ss_ledger_words(e->ledger, &words, &word_count, &e->summary->outdated, err);
+    if (good) ss_execution_warn_of_builds(e, e->summary->outdated);
+    good = good && ss_claim_connect(&claim, file, digest, campaign->shard, campaign->shards, campaign->jobs,
+                                    words, word_count, err);
     ss_release(words);
     e->claim = &claim;
     bool finished = false;

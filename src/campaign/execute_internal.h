@@ -56,6 +56,15 @@ void ss_execution_begin_chain(const ss_execution *execution, ss_task *task);
 /* Is the method one of those that set the limits of the others? */
 bool ss_execution_sets_limits(const ss_execution *execution, const ss_planned_method *method);
 
+/* What the ledger has of a run on this machine; with redo_outdated, one of another build is as good as none,
+ * and only `outdated` says that it is there. */
+bool ss_execution_know(const ss_execution *execution, int64_t problem_id, int64_t method_id,
+                       ss_known_run *known, ss_error *err);
+/* The run into the ledger, with machine and build; with redo_outdated it replaces one of another build. */
+bool ss_execution_add(const ss_execution *execution, ss_run_entry *run, ss_error *err);
+/* Warns of this number of runs that another build made, if there are any. */
+void ss_execution_warn_of_builds(const ss_execution *execution, int count);
+
 /* Has the problem of the ledger with this id been seen before? `seen` has a byte for each. */
 bool ss_execution_see(ss_text *seen, int64_t id, bool *twice, ss_error *err);
 

@@ -23,10 +23,11 @@ static bool store(ss_execution *e, const ss_task *task, ss_method_entry *method,
     if (!ss_ledger_method(e->ledger, method, err)) return false;
     if (!ss_shard_has(e->campaign->shard, e->campaign->shards, problem, method)) return true;
     ss_known_run known;
-    if (!ss_ledger_know(e->ledger, problem->id, method->id, e->machine.id, &known, err)) return false;
+    if (!ss_execution_know(e, problem->id, method->id, &known, err)) return false;
     e->summary->runs++;
     e->summary->recorded++;
     e->summary->assumed += assumed;
+    e->summary->outdated += known.outdated;
     e->summary->outcomes[run->outcome]++;
     if (known.samples >= 0) {
         e->summary->before++;
@@ -36,10 +37,9 @@ static bool store(ss_execution *e, const ss_task *task, ss_method_entry *method,
     e->summary->done++;
     run->problem_id = problem->id;
     run->method_id = method->id;
-    run->machine_id = e->machine.id;
     run->started = ss_text_copy(started);
     if (assumed && !run->message) run->message = ss_text_copy(SS_RULES_ASSUMED);
-    return ss_ledger_add(e->ledger, run, err);
+    return ss_execution_add(e, run, err);
 }
 
 static bool take_answer(ss_execution *e, const ss_task *task, const ss_ending *ending, ss_unpacker *from,
@@ -116,7 +116,9 @@ bool ss_execution_judge_recorded(ss_execution *e, ss_error *err)
             ss_queue_add(&e->queue, p, &(ss_task){.kind = SS_TASK_RECORDED, .problem = p});
     }
 
+    int outdated = e->summary->outdated;
     if (!ss_execution_stage(e, &stage, err)) return false;
+    ss_execution_warn_of_builds(e, e->summary->outdated - outdated);
     if (ss_execution_interrupted(e)) return true;
     if (e->summary->recorded == 0)
         ss_execution_say(e, "no answers are stored in the files");

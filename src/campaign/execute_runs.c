@@ -69,8 +69,8 @@ void ss_execution_begin_chain(const ss_execution *e, ss_task *task)
 
 static bool look_up(ss_execution *e, int problem, int method, ss_known_run *known, ss_error *err)
 {
-    return ss_ledger_know(e->ledger, e->plan.problems[problem].entry.id, e->plan.methods[method].entry.id,
-                          e->machine.id, known, err);
+    return ss_execution_know(e, e->plan.problems[problem].entry.id, e->plan.methods[method].entry.id, known,
+                             err);
 }
 
 /* The time that a run may take, s: that of the campaign, or what follows from the longest run of the solver
@@ -97,7 +97,6 @@ static bool store(ss_execution *e, const ss_task *task, const ss_ending *ending,
 {
     run->problem_id = e->plan.problems[task->problem].entry.id;
     run->method_id = e->plan.methods[task->method].entry.id;
-    run->machine_id = e->machine.id;
     run->started = ss_text_copy(ending->started);
     run->time_limit = task->limit;
     e->done++;
@@ -105,7 +104,7 @@ static bool store(ss_execution *e, const ss_task *task, const ss_ending *ending,
     e->summary->outcomes[run->outcome]++;
     e->failures += is_failure(run->outcome);
     ss_ledger_tell(e->ledger, e->summary->before + e->summary->done, e->summary->runs);
-    if (!ss_ledger_add(e->ledger, run, err)) return false;
+    if (!ss_execution_add(e, run, err)) return false;
     if (e->claim)
         ss_claim_done(e->claim, e->handed[(int64_t)task->problem * e->plan.method_count + task->method]);
     return true;
@@ -173,6 +172,7 @@ static bool count_run(ss_execution *e, int problem, int method, int chain, ss_er
     (void)chain;
     if (!look_up(e, problem, method, &known, err)) return false;
     e->summary->runs++;
+    e->summary->outdated += known.outdated;
     if (known.samples < 0) return true;
     e->summary->before++;
     e->summary->outcomes[known.outcome]++;
@@ -297,6 +297,7 @@ bool ss_execution_solve_planned(ss_execution *e, ss_error *err)
     if (!for_every_run(e, count_run, err)) return false;
     if (e->summary->before > 0 && e->summary->before < e->summary->runs)
         ss_execution_say(e, "%d of %d runs are already in the ledger", e->summary->before, e->summary->runs);
+    if (!e->claim) ss_execution_warn_of_builds(e, e->summary->outdated); // handed out is what no ledger has
 
     // The solver that sets the limits runs first; rules come in the order in which they were given.
     for (int pass = e->limit_rule.solver ? 0 : 1; pass < 2; pass++) {
@@ -385,10 +386,10 @@ static bool queue_times(ss_execution *e, int problem, ss_known_run *known, int *
     }
 
     for (int m = 0; m < e->plan.method_count; m++) {
-        // Only runs that came to an end of their own are worth it.
+        // Only runs that came to an end of their own are worth it; times of another build are not theirs.
         ss_outcome outcome = known[m].outcome;
         int missing = options->repeats - known[m].samples;
-        if (known[m].samples < 0 || missing < 1 || is_failure(outcome) ||
+        if (known[m].samples < 0 || known[m].outdated || missing < 1 || is_failure(outcome) ||
             outcome == (ss_outcome)SS_NOT_APPLICABLE || outcome == (ss_outcome)SS_CANCELLED)
             continue;
 

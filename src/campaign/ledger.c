@@ -22,11 +22,11 @@
 #define GAUGE_TYPES SS_GAUGE_LIST(GAUGE_TYPE)
 
 /* Every run with its names, for people. */
-#define RESULTS_VIEW                                                                                      \
-    "CREATE VIEW results AS SELECT runs.id AS run, scene, file, place, frame, contacts, formulation, "    \
-    "formulation_options, solver, solver_options, cpu, build, outcome, message, runs.iterations, "        \
-    "seconds" SS_GAUGE_COLUMNS ", collection FROM runs JOIN problems ON problems.id = runs.problem JOIN " \
-    "methods ON methods.id = runs.method JOIN machines ON machines.id = runs.machine;"
+#define RESULTS_VIEW                                                                                   \
+    "CREATE VIEW results AS SELECT runs.id AS run, scene, file, place, frame, contacts, formulation, " \
+    "formulation_options, solver, solver_options, cpu, build, outcome, message, runs.iterations, "     \
+    "seconds" SS_GAUGE_COLUMNS ", collection, source FROM runs JOIN problems ON problems.id = "        \
+    "runs.problem JOIN methods ON methods.id = runs.method JOIN machines ON machines.id = runs.machine;"
 
 /* docs/ledger.md says what it all means. STRICT: a column holds what it says, whichever program writes. */
 static const char schema[] =
@@ -46,7 +46,8 @@ static const char schema[] =
     "REFERENCES machines, outcome TEXT NOT NULL, message TEXT, started TEXT, unknowns INTEGER NOT NULL, "
     "iterations INTEGER NOT NULL, kept_iteration INTEGER NOT NULL, seconds REAL, memory REAL, answer TEXT "
     "NOT NULL, steady INTEGER NOT NULL" GAUGE_TYPES
-    ", elapsed REAL, time_limit REAL, UNIQUE(problem, method, machine)) STRICT;CREATE TABLE metrics(run "
+    ", elapsed REAL, time_limit REAL, source TEXT, UNIQUE(problem, method, machine)) STRICT;CREATE TABLE "
+    "metrics(run "
     "INTEGER NOT NULL REFERENCES runs, name TEXT NOT NULL, value REAL, worst_contact INTEGER, "
     "worst_constraint INTEGER, why TEXT, PRIMARY KEY(run, name)) STRICT, WITHOUT ROWID;CREATE TABLE "
     "samples(run INTEGER NOT NULL REFERENCES runs, number INTEGER NOT NULL, seconds REAL, elapsed REAL, "
@@ -259,14 +260,13 @@ static bool look(ss_ledger *ledger, bool *empty, ss_error *err)
  * grown to 40 MB, about once in a thousand runs. */
 static bool prepare_writing(ss_ledger *ledger, bool alone, bool *wants_to_be_alone, ss_error *err)
 {
-    // From schema 1 to 2 and from 2 to 3: only columns that may be NULL, so that rows stay as they are.
-    static const char clocks[] =
-        "ALTER TABLE methods ADD COLUMN clock TEXT; ALTER TABLE methods ADD COLUMN limit_by "
-        "TEXT; ALTER TABLE runs ADD COLUMN elapsed REAL; ALTER TABLE runs ADD COLUMN time_limit REAL; ALTER "
-        "TABLE samples ADD COLUMN elapsed REAL; PRAGMA user_version = 2";
-    static const char collections[] =
-        "ALTER TABLE problems ADD COLUMN collection TEXT; DROP VIEW IF EXISTS results; " RESULTS_VIEW
-        "PRAGMA user_version = 3";
+    // From each schema to the next: only columns that may be NULL, so that rows stay as they are.
+    static const char *const columns[SS_LEDGER_SCHEMA] = {
+        [1] = "ALTER TABLE methods ADD COLUMN clock TEXT; ALTER TABLE methods ADD COLUMN limit_by TEXT; "
+              "ALTER TABLE runs ADD COLUMN elapsed REAL; ALTER TABLE runs ADD COLUMN time_limit REAL; ALTER "
+              "TABLE samples ADD COLUMN elapsed REAL",
+        [2] = "ALTER TABLE problems ADD COLUMN collection TEXT",
+        [3] = "ALTER TABLE runs ADD COLUMN source TEXT"};
     bool empty, is_wal = false;
     bool good = open_database(ledger, SQLITE_OPEN_READWRITE, alone, err) && look(ledger, &empty, err) &&
                 set_journal(ledger, &is_wal, err);
@@ -282,11 +282,11 @@ static bool prepare_writing(ss_ledger *ledger, bool alone, bool *wants_to_be_alo
     char numbers[100];
     snprintf(numbers, sizeof numbers, "PRAGMA application_id = %d; PRAGMA user_version = %d",
              SS_LEDGER_APPLICATION, SS_LEDGER_SCHEMA);
-    good = execute(ledger, "BEGIN IMMEDIATE", err) &&
-           (empty ? execute(ledger, schema, err) && execute(ledger, numbers, err)
-                  : (ledger->schema >= 2 || execute(ledger, clocks, err)) &&
-                        execute(ledger, collections, err)) &&
-           execute(ledger, "COMMIT", err);
+    good = execute(ledger, "BEGIN IMMEDIATE", err);
+    for (int i = ledger->schema; good && !empty && i < SS_LEDGER_SCHEMA; i++)
+        good = execute(ledger, columns[i], err);
+    good = good && execute(ledger, empty ? schema : "DROP VIEW IF EXISTS results; " RESULTS_VIEW, err) &&
+           execute(ledger, numbers, err) && execute(ledger, "COMMIT", err);
     if (good) ledger->schema = SS_LEDGER_SCHEMA;
     if (!good) ss_ledger_rollback(ledger);
     return good;

@@ -9,6 +9,9 @@
 #ifndef SS_CAMPAIGN_LEDGER_H
 #define SS_CAMPAIGN_LEDGER_H
 
+#include "base/source.h"
+#include "base/text.h"
+
 #include <stickslip/metrics.h>
 #include <stickslip/solver.h>
 
@@ -165,6 +168,7 @@ typedef struct ss_run_entry {
     double memory;                /* bytes of arena */
     double gauge[SS_GAUGE_COUNT]; /* on the problem of the formulation; NaN = n/a */
     char answer[33];              /* digest of x: the same bits everywhere; "" = none */
+    char source[SS_SOURCE_DIGITS + 1]; /* of the program that made it (ss_source_digest); "" = not known */
     /* ss_metric_count() of them, on the true problem; NULL when nothing was judged */
     ss_metric_value *metrics;
     ss_history_point *history;
@@ -211,6 +215,8 @@ bool ss_ledger_note_campaign(ss_ledger *ledger, const char *campaign, int64_t ma
 /* One transaction with everything that belongs to the run (ids, not indices, tell whose it is). A run that is
  * there already is left as it is. */
 bool ss_ledger_add(ss_ledger *ledger, const ss_run_entry *run, ss_error *err);
+/* The same, but one that is there and was made by another build goes, with everything that belongs to it. */
+bool ss_ledger_replace(ss_ledger *ledger, const ss_run_entry *run, ss_error *err);
 /* Samples for a run that is there. One transaction. */
 bool ss_ledger_add_samples(ss_ledger *ledger, int64_t problem_id, int64_t method_id, int64_t machine_id,
                            const ss_sample *samples, int count, bool steady, ss_error *err);
@@ -219,6 +225,7 @@ typedef struct ss_known_run {
     int samples; /* -1 = there is no such run, and the rest says nothing */
     ss_outcome outcome;
     double seconds; /* NaN = not known */
+    bool outdated;  /* made by another build of the program than this one, or it is not known by which */
 } ss_known_run;
 bool ss_ledger_know(ss_ledger *ledger, int64_t problem_id, int64_t method_id, int64_t machine_id,
                     ss_known_run *known, ss_error *err);
@@ -241,6 +248,14 @@ typedef struct ss_results {
 } ss_results;
 bool ss_ledger_load(ss_ledger *ledger, ss_results *results, ss_error *err);
 void ss_results_free(ss_results *results);
+
+/* The builds that runs were made by (ss_run_entry.source), in alphabetical order: that after `before`, which
+ * is NULL at first, and the number of its runs; NULL = no more. Of one machine, or of all: -1. */
+const char *ss_results_next_build(const ss_results *results, int machine, const char *before, int *runs);
+/* The same for people: "720b2b48dcdf", or "not known (120 runs), 720b2b48dcdf (240 runs)". */
+void ss_results_print_builds(const ss_results *results, int machine, ss_text *text);
+/* ... and for programs: the member {"720b2b48dcdf": 240}, in which "" is not known. */
+void ss_json_builds(ss_json *json, const char *key, const ss_results *results);
 
 /* ---- export ----------------------------------------------------------------------------------------- */
 

@@ -95,6 +95,7 @@ static bool put_run(exporter *e, int index, ss_error *err)
     ss_row_writer_integer(&e->rows, run->steady);
     ss_row_writer_reals(&e->rows, run->gauge, SS_GAUGE_COUNT);
     ss_row_writer_reals(&e->rows, (const double[]){run->elapsed, run->time_limit}, 2);
+    ss_row_writer_text(&e->rows, run->source[0] ? run->source : NULL);
     return end_row(e, err);
 }
 
@@ -199,7 +200,8 @@ static const table tables[] = {
       "answer",
       "steady",
       SS_GAUGE_LIST(GAUGE_NAME) "elapsed",
-      "time_limit"}},
+      "time_limit",
+      "source"}},
     {"metrics",
      OF_RUNS,
      SS_SQL_METRICS,

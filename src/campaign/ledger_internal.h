@@ -9,9 +9,10 @@
 #include <sqlite3.h>
 #include <time.h>
 
-/* 2: methods.clock, methods.limit_by, runs.elapsed, runs.time_limit, samples.elapsed. Older ledgers are read
- * as they are, with NULL in their place, and get these columns when they are written to. */
-#define SS_LEDGER_SCHEMA 3
+/* 2: methods.clock, methods.limit_by, runs.elapsed, runs.time_limit, samples.elapsed. 3: problems.collection.
+ * 4: runs.source. Older ledgers are read as they are, with NULL in their place, and get these columns when
+ * they are written to. */
+#define SS_LEDGER_SCHEMA 4
 #define SS_LEDGER_APPLICATION 0x736c6970 /* "slip" */
 /* Operations of SQLite's machine for one row or one statement: some seconds. Ours take about ten for every
  * problem or run of the ledger. */
@@ -31,7 +32,7 @@
     "time_limit, seed, reference, plugin_file, clock, limit_by"
 #define SS_RUN_COLUMNS                                                                           \
     "outcome, message, started, unknowns, iterations, kept_iteration, seconds, memory, answer, " \
-    "steady" SS_GAUGE_COLUMNS ", elapsed, time_limit"
+    "steady" SS_GAUGE_COLUMNS ", elapsed, time_limit, source"
 #define SS_METRIC_COLUMNS "name, value, worst_contact, worst_constraint, why"
 #define SS_SAMPLE_COLUMNS "number, seconds, elapsed"
 #define SS_HISTORY_COLUMNS "iteration, seconds" SS_GAUGE_COLUMNS
@@ -42,47 +43,53 @@
 #define SS_QUESTION_MARK(code, name) ", ?"
 #define SS_QUESTION_MARKS SS_GAUGE_LIST(SS_QUESTION_MARK)
 
-#define SS_SQL_LIST(X)                                                                                    \
-    X(SS_SQL_BEGIN, "BEGIN IMMEDIATE")                                                                    \
-    X(SS_SQL_SNAPSHOT, "BEGIN")                                                                           \
-    X(SS_SQL_COMMIT, "COMMIT")                                                                            \
-    X(SS_SQL_FIND_MACHINE, "SELECT id FROM machines WHERE key = ?")                                       \
-    X(SS_SQL_FIND_PROBLEM, "SELECT id FROM problems WHERE hash = ? AND place = ?")                        \
-    X(SS_SQL_FIND_METHOD, "SELECT id FROM methods WHERE key = ?")                                         \
-    X(SS_SQL_FIND_RUN, "SELECT id, outcome, (SELECT count(*) FROM samples WHERE run = runs.id), answer, " \
-                       "steady, seconds FROM runs WHERE problem = ? AND method = ? AND machine = ?")      \
-    X(SS_SQL_ADD_MACHINE, "INSERT INTO machines(" SS_MACHINE_COLUMNS ") VALUES(?, ?, ?, ?, ?, ?, ?)")     \
-    X(SS_SQL_ADD_PROBLEM, "INSERT INTO problems(" SS_PROBLEM_COLUMNS                                      \
-                          ") VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")            \
-    X(SS_SQL_ADD_METHOD,                                                                                  \
-      "INSERT INTO methods(" SS_METHOD_COLUMNS ") VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")   \
-    X(SS_SQL_ADD_CAMPAIGN,                                                                                \
-      "INSERT OR IGNORE INTO campaigns(machine, " SS_CAMPAIGN_COLUMNS ") VALUES(?, ?, ?)")                \
-    X(SS_SQL_ADD_RUN, "INSERT INTO runs(problem, method, machine, " SS_RUN_COLUMNS                        \
-                      ") VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?" SS_QUESTION_MARKS ", ?, ?)"        \
-                      " ON CONFLICT(problem, method, machine) DO NOTHING")                                \
-    X(SS_SQL_ADD_METRIC, "INSERT INTO metrics(run, " SS_METRIC_COLUMNS ") VALUES(?, ?, ?, ?, ?, ?)")      \
-    X(SS_SQL_ADD_SAMPLE, "INSERT INTO samples(run, " SS_SAMPLE_COLUMNS ") VALUES(?, ?, ?, ?)")            \
-    X(SS_SQL_ADD_HISTORY,                                                                                 \
-      "INSERT INTO history(run, " SS_HISTORY_COLUMNS ") VALUES(?, ?, ?" SS_QUESTION_MARKS ")")            \
-    X(SS_SQL_ADD_CROSSING, "INSERT INTO crossings(run, " SS_CROSSING_COLUMNS ") VALUES(?, ?, ?, ?, ?)")   \
-    X(SS_SQL_ADD_CONTACT_ERROR,                                                                           \
-      "INSERT INTO contact_errors(run, " SS_CONTACT_ERROR_COLUMNS ") VALUES(?, ?, ?)")                    \
-    X(SS_SQL_FORGET_FILE, "DELETE FROM problems WHERE file = ? AND place = '/' AND fault IS NOT NULL"     \
-                          " AND id NOT IN (SELECT problem FROM runs)")                                    \
-    X(SS_SQL_SET_STEADY, "UPDATE runs SET steady = ? WHERE id = ?")                                       \
-    X(SS_SQL_MACHINES, "SELECT id, " SS_MACHINE_COLUMNS " FROM machines")                                 \
-    X(SS_SQL_PROBLEMS, "SELECT id, " SS_PROBLEM_COLUMNS " FROM problems")                                 \
-    X(SS_SQL_METHODS, "SELECT id, " SS_METHOD_COLUMNS " FROM methods")                                    \
-    X(SS_SQL_CAMPAIGNS,                                                                                   \
-      "SELECT machine, " SS_CAMPAIGN_COLUMNS " FROM campaigns ORDER BY started DESC, text, machine")      \
-    X(SS_SQL_RUNS, "SELECT id, problem, method, machine, " SS_RUN_COLUMNS " FROM runs")                   \
-    X(SS_SQL_METRICS, "SELECT " SS_METRIC_COLUMNS " FROM metrics WHERE run = ? ORDER BY name")            \
-    X(SS_SQL_SAMPLES, "SELECT " SS_SAMPLE_COLUMNS " FROM samples WHERE run = ? ORDER BY number")          \
-    X(SS_SQL_HISTORY, "SELECT " SS_HISTORY_COLUMNS " FROM history WHERE run = ? ORDER BY iteration")      \
-    X(SS_SQL_CROSSINGS,                                                                                   \
-      "SELECT " SS_CROSSING_COLUMNS " FROM crossings WHERE run = ? ORDER BY gauge, decade")               \
-    X(SS_SQL_CONTACT_ERRORS,                                                                              \
+#define SS_SQL_LIST(X)                                                                                       \
+    X(SS_SQL_BEGIN, "BEGIN IMMEDIATE")                                                                       \
+    X(SS_SQL_SNAPSHOT, "BEGIN")                                                                              \
+    X(SS_SQL_COMMIT, "COMMIT")                                                                               \
+    X(SS_SQL_FIND_MACHINE, "SELECT id FROM machines WHERE key = ?")                                          \
+    X(SS_SQL_FIND_PROBLEM, "SELECT id FROM problems WHERE hash = ? AND place = ?")                           \
+    X(SS_SQL_FIND_METHOD, "SELECT id FROM methods WHERE key = ?")                                            \
+    X(SS_SQL_FIND_RUN, "SELECT id, outcome, (SELECT count(*) FROM samples WHERE run = runs.id), answer, "    \
+                       "steady, seconds, source FROM runs WHERE problem = ? AND method = ? AND machine = ?") \
+    X(SS_SQL_ADD_MACHINE, "INSERT INTO machines(" SS_MACHINE_COLUMNS ") VALUES(?, ?, ?, ?, ?, ?, ?)")        \
+    X(SS_SQL_ADD_PROBLEM, "INSERT INTO problems(" SS_PROBLEM_COLUMNS                                         \
+                          ") VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")               \
+    X(SS_SQL_ADD_METHOD,                                                                                     \
+      "INSERT INTO methods(" SS_METHOD_COLUMNS ") VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")      \
+    X(SS_SQL_ADD_CAMPAIGN,                                                                                   \
+      "INSERT OR IGNORE INTO campaigns(machine, " SS_CAMPAIGN_COLUMNS ") VALUES(?, ?, ?)")                   \
+    X(SS_SQL_ADD_RUN, "INSERT INTO runs(problem, method, machine, " SS_RUN_COLUMNS                           \
+                      ") VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?" SS_QUESTION_MARKS ", ?, ?, ?)"        \
+                      " ON CONFLICT(problem, method, machine) DO NOTHING")                                   \
+    X(SS_SQL_ADD_METRIC, "INSERT INTO metrics(run, " SS_METRIC_COLUMNS ") VALUES(?, ?, ?, ?, ?, ?)")         \
+    X(SS_SQL_ADD_SAMPLE, "INSERT INTO samples(run, " SS_SAMPLE_COLUMNS ") VALUES(?, ?, ?, ?)")               \
+    X(SS_SQL_ADD_HISTORY,                                                                                    \
+      "INSERT INTO history(run, " SS_HISTORY_COLUMNS ") VALUES(?, ?, ?" SS_QUESTION_MARKS ")")               \
+    X(SS_SQL_ADD_CROSSING, "INSERT INTO crossings(run, " SS_CROSSING_COLUMNS ") VALUES(?, ?, ?, ?, ?)")      \
+    X(SS_SQL_ADD_CONTACT_ERROR,                                                                              \
+      "INSERT INTO contact_errors(run, " SS_CONTACT_ERROR_COLUMNS ") VALUES(?, ?, ?)")                       \
+    X(SS_SQL_FORGET_FILE, "DELETE FROM problems WHERE file = ? AND place = '/' AND fault IS NOT NULL"        \
+                          " AND id NOT IN (SELECT problem FROM runs)")                                       \
+    X(SS_SQL_FORGET_METRICS, "DELETE FROM metrics WHERE run = ?")                                            \
+    X(SS_SQL_FORGET_SAMPLES, "DELETE FROM samples WHERE run = ?")                                            \
+    X(SS_SQL_FORGET_HISTORY, "DELETE FROM history WHERE run = ?")                                            \
+    X(SS_SQL_FORGET_CROSSINGS, "DELETE FROM crossings WHERE run = ?")                                        \
+    X(SS_SQL_FORGET_CONTACT_ERRORS, "DELETE FROM contact_errors WHERE run = ?")                              \
+    X(SS_SQL_FORGET_RUN, "DELETE FROM runs WHERE id = ?")                                                    \
+    X(SS_SQL_SET_STEADY, "UPDATE runs SET steady = ? WHERE id = ?")                                          \
+    X(SS_SQL_MACHINES, "SELECT id, " SS_MACHINE_COLUMNS " FROM machines")                                    \
+    X(SS_SQL_PROBLEMS, "SELECT id, " SS_PROBLEM_COLUMNS " FROM problems")                                    \
+    X(SS_SQL_METHODS, "SELECT id, " SS_METHOD_COLUMNS " FROM methods")                                       \
+    X(SS_SQL_CAMPAIGNS,                                                                                      \
+      "SELECT machine, " SS_CAMPAIGN_COLUMNS " FROM campaigns ORDER BY started DESC, text, machine")         \
+    X(SS_SQL_RUNS, "SELECT id, problem, method, machine, " SS_RUN_COLUMNS " FROM runs")                      \
+    X(SS_SQL_METRICS, "SELECT " SS_METRIC_COLUMNS " FROM metrics WHERE run = ? ORDER BY name")               \
+    X(SS_SQL_SAMPLES, "SELECT " SS_SAMPLE_COLUMNS " FROM samples WHERE run = ? ORDER BY number")             \
+    X(SS_SQL_HISTORY, "SELECT " SS_HISTORY_COLUMNS " FROM history WHERE run = ? ORDER BY iteration")         \
+    X(SS_SQL_CROSSINGS,                                                                                      \
+      "SELECT " SS_CROSSING_COLUMNS " FROM crossings WHERE run = ? ORDER BY gauge, decade")                  \
+    X(SS_SQL_CONTACT_ERRORS,                                                                                 \
       "SELECT " SS_CONTACT_ERROR_COLUMNS " FROM contact_errors WHERE run = ? ORDER BY bin")
 
 typedef enum ss_sql {
@@ -153,6 +160,7 @@ typedef struct ss_found_run {
     ss_outcome outcome;
     double seconds;
     char answer[33];
+    char source[SS_SOURCE_DIGITS + 1];
 } ss_found_run;
 bool ss_ledger_find_run(ss_ledger *ledger, int64_t problem_id, int64_t method_id, int64_t machine_id,
                         ss_found_run *found, ss_error *err);

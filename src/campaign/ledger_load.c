@@ -48,12 +48,12 @@ static char *some_text(row *r, int column)
     return maybe_text(r, column);
 }
 
-/* A key or digest: at most 32 characters. */
-static void short_text(row *r, int column, char text[33])
+/* A key or digest, of fewer characters than `size`. */
+static void short_text(row *r, int column, char *text, size_t size)
 {
     const char *stored = (const char *)sqlite3_column_text(r->statement, column);
-    r->damaged |= !stored || strlen(stored) > 32;
-    snprintf(text, 33, "%s", stored ? stored : "");
+    r->damaged |= !stored || strlen(stored) >= size;
+    snprintf(text, size, "%s", stored ? stored : "");
 }
 
 static int whole(row *r, int column, int least)
@@ -77,7 +77,7 @@ static bool read_machine(ss_ledger *ledger, row *r, ss_results *results, ss_erro
         return ss_ledger_fail_memory(ledger, err);
     ss_machine *m = &results->machines[results->machine_count++];
     *m = (ss_machine){.id = sqlite3_column_int64(r->statement, 0)};
-    short_text(r, 1, m->key);
+    short_text(r, 1, m->key, sizeof m->key);
     m->cpu = some_text(r, 2);
     m->cores = whole(r, 3, 0);
     m->system = some_text(r, 4);
@@ -93,7 +93,7 @@ static bool read_problem(ss_ledger *ledger, row *r, ss_results *results, ss_erro
         return ss_ledger_fail_memory(ledger, err);
     ss_problem_entry *p = &results->problems[results->problem_count++];
     *p = (ss_problem_entry){.id = sqlite3_column_int64(r->statement, 0)};
-    short_text(r, 1, p->hash);
+    short_text(r, 1, p->hash, sizeof p->hash);
     p->place = some_text(r, 2);
     p->file = some_text(r, 3);
     p->format = some_text(r, 4);
@@ -121,7 +121,7 @@ static bool read_method(ss_ledger *ledger, row *r, ss_results *results, ss_error
         return ss_ledger_fail_memory(ledger, err);
     ss_method_entry *m = &results->methods[results->method_count++];
     *m = (ss_method_entry){.id = sqlite3_column_int64(r->statement, 0)};
-    short_text(r, 1, m->key);
+    short_text(r, 1, m->key, sizeof m->key);
     m->formulation = some_text(r, 2);
     m->with = some_text(r, 3);
     m->solver = some_text(r, 4);
@@ -171,11 +171,14 @@ static bool read_run(ss_ledger *ledger, row *r, ss_results *results, ss_error *e
     run->kept_iteration = whole(r, 9, INT32_MIN);
     run->seconds = ss_column_real(r->statement, 10);
     run->memory = ss_column_real(r->statement, 11);
-    short_text(r, 12, run->answer);
+    short_text(r, 12, run->answer, sizeof run->answer);
     run->steady = sqlite3_column_int(r->statement, 13) != 0;
     read_gauges(r, 14, run->gauge);
     run->elapsed = ss_column_real(r->statement, 14 + SS_GAUGE_COUNT);
     run->time_limit = ss_column_real(r->statement, 15 + SS_GAUGE_COUNT);
+    if (sqlite3_column_type(r->statement, 16 + SS_GAUGE_COUNT) != SQLITE_NULL)
+        short_text(r, 16 + SS_GAUGE_COUNT, run->source, sizeof run->source);
+    r->damaged |= strspn(run->source, "0123456789abcdef") != strlen(run->source);
     return check(ledger, r, "invalid row in table runs", err);
 }
 

@@ -94,9 +94,10 @@ static bool unite_run(merge *m, const ss_run_entry *run, ss_error *err)
     // One that both have, with two answers: times of another answer say nothing about ours.
     if (strcmp(found.answer, run->answer) != 0) {
         if (m->differing++ == 0 && m->which && m->size > 0)
-            snprintf(m->which, m->size, "%s %s, %s: answer %s, but %s in %s", problem->file, problem->place,
+            snprintf(m->which, m->size, "%s %s, %s: answer %s, but %s in %s%s", problem->file, problem->place,
                      method->label, found.answer[0] ? found.answer : "none",
-                     run->answer[0] ? run->answer : "none", m->from->path);
+                     run->answer[0] ? run->answer : "none", m->from->path,
+                     strcmp(found.source, run->source) != 0 ? ", made by another build" : "");
         return true;
     }
 

@@ -127,3 +127,45 @@ bool ss_results_sort(ss_ledger *ledger, ss_results *results, ss_error *err)
     ss_release(machines);
     return good;
 }
+
+/* ---- builds ------------------------------------------------------------------------------------------- */
+
+const char *ss_results_next_build(const ss_results *results, int machine, const char *before, int *runs)
+{
+    const char *next = NULL;
+    *runs = 0;
+    for (int r = 0; r < results->run_count; r++) {
+        const ss_run_entry *run = &results->runs[r];
+        if (machine >= 0 && run->machine != machine) continue;
+        if (before && strcmp(run->source, before) <= 0) continue;
+        int order = next ? strcmp(run->source, next) : -1;
+        if (order > 0) continue;
+        if (order < 0) *runs = 0;
+        next = run->source;
+        ++*runs;
+    }
+    return next;
+}
+
+void ss_results_print_builds(const ss_results *results, int machine, ss_text *text)
+{
+    int runs, others;
+    const char *first = ss_results_next_build(results, machine, NULL, &runs);
+    bool alone = first && !ss_results_next_build(results, machine, first, &others);
+    for (const char *build = first; build; build = ss_results_next_build(results, machine, build, &runs)) {
+        ss_text_append(text, build == first ? "" : ", ");
+        ss_text_append(text, *build ? build : "not known");
+        if (!alone) ss_text_appendf(text, " (%d run%s)", runs, runs == 1 ? "" : "s");
+    }
+}
+
+void ss_json_builds(ss_json *json, const char *key, const ss_results *results)
+{
+    int runs;
+    const char *build = ss_results_next_build(results, -1, NULL, &runs);
+    ss_json_key(json, key);
+    ss_json_begin_object(json);
+    for (; build; build = ss_results_next_build(results, -1, build, &runs))
+        ss_json_member_integer(json, build, runs);
+    ss_json_end_object(json);
+}

@@ -33,9 +33,13 @@ static bool describe(const ss_results *results, int machine, ss_source *source)
         }
         if (!known) ss_text_appendf(&names, "%s%s", names.length ? ", " : "", collection);
     }
+    ss_text builds = {0};
+    ss_results_print_builds(results, machine, &builds);
     source->collections = names.out_of_memory ? NULL : ss_text_copy(ss_text_get(&names));
+    source->builds = builds.out_of_memory ? NULL : ss_text_copy(ss_text_get(&builds));
     ss_text_free(&names);
-    return source->collections != NULL;
+    ss_text_free(&builds);
+    return source->collections && source->builds;
 }
 
 bool ss_sources_add(ss_sources *sources, const char *file, ss_error *err)
@@ -66,7 +70,10 @@ bool ss_sources_add(ss_sources *sources, const char *file, ss_error *err)
 
 void ss_sources_free(ss_sources *sources)
 {
-    for (int i = 0; i < sources->count; i++) ss_release(sources->items[i].collections);
+    for (int i = 0; i < sources->count; i++) {
+        ss_release(sources->items[i].collections);
+        ss_release(sources->items[i].builds);
+    }
     ss_release(sources->items);
     *sources = (ss_sources){0};
 }

@@ -11,6 +11,7 @@ typedef struct ss_source {
     char machine[33]; /* key */
     int runs;
     char first[33], last[33]; /* UTC, ISO 8601: when its first and last run were started; "" = not known */
+    char *builds;             /* of the program, that made them (ss_results_print_builds) */
     char *collections;        /* names and versions of those its problems are of, with commas; "" = of none */
 } ss_source;
 typedef struct ss_sources {

@@ -4,6 +4,11 @@
 
 #include <math.h>
 
+/* What schema 1 has of a run. */
+#define FIRST_RUN_COLUMNS                                                                    \
+    "SELECT id, problem, method, machine, outcome, message, started, unknowns, iterations, " \
+    "kept_iteration, seconds, memory, answer, steady" SS_GAUGE_COLUMNS
+
 static const char *const texts[] = {
 #define SQL_TEXT(code, text) [code] = text,
     SS_SQL_LIST(SQL_TEXT)
@@ -60,7 +65,7 @@ sqlite3_stmt *ss_ledger_statement(ss_ledger *ledger, ss_sql sql, ss_error *err)
         return *statement;
     }
 
-    // Ledgers of schema 1 and 2 do not have all columns: NULL stands for them.
+    // Ledgers of earlier schemas do not have all columns: NULL stands for them.
     const char *text = texts[sql];
     if (ledger->schema < 3 && sql == SS_SQL_PROBLEMS)
         text = "SELECT id, hash, place, file, format, frame, scene, time, h, bodies, joints, rows, contacts, "
@@ -68,9 +73,9 @@ sqlite3_stmt *ss_ledger_statement(ss_ledger *ledger, ss_sql sql, ss_error *err)
     if (ledger->schema < 2 && sql == SS_SQL_METHODS)
         text = "SELECT id, key, formulation, formulation_options, solver, solver_options, plugin, stop, "
                "keep, iterations, time_limit, seed, reference, plugin_file, NULL, NULL FROM methods";
-    if (ledger->schema < 2 && sql == SS_SQL_RUNS)
-        text = "SELECT id, problem, method, machine, outcome, message, started, unknowns, iterations, "
-               "kept_iteration, seconds, memory, answer, steady" SS_GAUGE_COLUMNS ", NULL, NULL FROM runs";
+    if (ledger->schema < 4 && sql == SS_SQL_RUNS)
+        text = ledger->schema < 2 ? FIRST_RUN_COLUMNS ", NULL, NULL, NULL FROM runs"
+                                  : FIRST_RUN_COLUMNS ", elapsed, time_limit, NULL FROM runs";
     if (ledger->schema < 2 && sql == SS_SQL_SAMPLES)
         text = "SELECT number, seconds, NULL FROM samples WHERE run = ? ORDER BY number";
     if (sqlite3_prepare_v3(ledger->db, text, -1, SQLITE_PREPARE_PERSISTENT, statement, NULL) != SQLITE_OK)

@@ -5,6 +5,7 @@
 #include "solver/core/names.h"
 
 #include <stdio.h>
+#include <string.h>
 #include <time.h>
 
 /* ---- machines, problems, methods ---------------------------------------------------------------------- */
@@ -168,6 +169,7 @@ bool ss_ledger_add_row(ss_ledger *ledger, const ss_run_entry *run, int64_t *id, 
     bind_gauges(s, 14, run->gauge);
     ss_bind_real(s, 14 + SS_GAUGE_COUNT, run->elapsed);
     ss_bind_real(s, 15 + SS_GAUGE_COUNT, run->time_limit);
+    ss_bind_maybe(s, 16 + SS_GAUGE_COUNT, run->source[0] ? run->source : NULL);
     if (!finish_adding(ledger, s, id, err)) return false;
     *added = sqlite3_changes(ledger->db) > 0;
     return true;
@@ -279,12 +281,14 @@ bool ss_ledger_find_run(ss_ledger *ledger, int64_t problem_id, int64_t method_id
     if (step == SS_STEP_ROW) {
         const char *outcome = (const char *)sqlite3_column_text(s, 1);
         const char *answer = (const char *)sqlite3_column_text(s, 3);
+        const char *source = (const char *)sqlite3_column_text(s, 6);
         found->id = sqlite3_column_int64(s, 0);
         found->samples = sqlite3_column_int(s, 2);
         found->steady = sqlite3_column_int(s, 4) != 0;
         found->seconds = ss_column_real(s, 5);
         found->outcome = ss_outcome_named(outcome ? outcome : "");
         snprintf(found->answer, sizeof found->answer, "%s", answer ? answer : "");
+        snprintf(found->source, sizeof found->source, "%s", source ? source : "");
         sqlite3_reset(s);
     }
 
@@ -293,13 +297,35 @@ bool ss_ledger_find_run(ss_ledger *ledger, int64_t problem_id, int64_t method_id
     return step != SS_STEP_FAILED;
 }
 
+bool ss_ledger_replace(ss_ledger *ledger, const ss_run_entry *run, ss_error *err)
+{
+    static const ss_sql forget[] = {SS_SQL_FORGET_METRICS,        SS_SQL_FORGET_SAMPLES,
+                                    SS_SQL_FORGET_HISTORY,        SS_SQL_FORGET_CROSSINGS,
+                                    SS_SQL_FORGET_CONTACT_ERRORS, SS_SQL_FORGET_RUN};
+    ss_found_run old;
+    bool good = ss_ledger_do(ledger, SS_SQL_BEGIN, err) &&
+                ss_ledger_find_run(ledger, run->problem_id, run->method_id, run->machine_id, &old, err);
+    bool goes = good && old.id && strcmp(old.source, run->source) != 0;
+    for (size_t i = 0; good && goes && i < sizeof forget / sizeof *forget; i++) {
+        sqlite3_stmt *s = ss_ledger_statement(ledger, forget[i], err);
+        if (s) sqlite3_bind_int64(s, 1, old.id);
+        good = s && ss_ledger_finish(ledger, s, err);
+    }
+    if (good && add_run(ledger, run, err) && ss_ledger_do(ledger, SS_SQL_COMMIT, err)) return true;
+    ss_ledger_rollback(ledger);
+    return false;
+}
+
 bool ss_ledger_know(ss_ledger *ledger, int64_t problem_id, int64_t method_id, int64_t machine_id,
                     ss_known_run *known, ss_error *err)
 {
     ss_found_run found;
     if (!ss_ledger_find_run(ledger, problem_id, method_id, machine_id, &found, err)) return false;
-    *known = (ss_known_run){
-        .samples = found.id ? found.samples : -1, .outcome = found.outcome, .seconds = found.seconds};
+    *known = (ss_known_run){.samples = found.id ? found.samples : -1,
+                            .outcome = found.outcome,
+                            .seconds = found.seconds,
+                            .outdated =
+                                found.id && strncmp(found.source, ss_source_digest(), SS_SOURCE_DIGITS) != 0};
     return true;
 }
 

@@ -67,8 +67,8 @@ int ss_program_main(int argc, char **argv)
         if (help)
             ss_help_program(&out);
         else
-            ss_text_appendf(&out.text, "stickslip %s (%s, source %.12s)\n", ss_version(), ss_build(),
-                            ss_source_digest());
+            ss_text_appendf(&out.text, "stickslip %s (%s, source %.*s)\n", ss_version(), ss_build(),
+                            SS_SOURCE_DIGITS, ss_source_digest());
         return ss_out_finish(&out) ? SS_EXIT_DONE : SS_EXIT_RESOURCES;
     }
 

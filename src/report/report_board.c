@@ -38,7 +38,8 @@ bool ss_repeated_next(const ss_results *results, int *cursor, ss_repeated *found
         int first = -1;
         for (int k = *cursor - 1; k >= 0 && runs[k].problem == run->problem; k--)
             if (runs[k].method == run->method &&
-                strcmp(results->machines[runs[k].machine].version, version) == 0)
+                strcmp(results->machines[runs[k].machine].version, version) == 0 &&
+                strcmp(runs[k].source, run->source) == 0)
                 first = k;
         if (first < 0) continue;
         bool same = runs[first].outcome == run->outcome && strcmp(runs[first].answer, run->answer) == 0;
@@ -70,6 +71,7 @@ void ss_report_board(ss_json *json, const ss_results *results, const ss_statisti
         ss_json_member_text(json, "first", source->first);
         ss_json_member_text(json, "last", source->last);
         ss_json_member_text(json, "collections", source->collections);
+        ss_json_member_text(json, "builds", source->builds);
         ss_json_end_object(json);
     }
     ss_json_end_array(json);

@@ -16,7 +16,7 @@ typedef struct ss_unsolved {
 bool ss_unsolved_next(const ss_results *results, const ss_statistics *statistics, double tolerance,
                       int *cursor, ss_unsolved *found);
 
-/* A run, and the first one of the same method and version on the same problem. */
+/* A run, and the first one of the same method, version and build on the same problem. */
 typedef struct ss_repeated {
     int first, run;
     bool same; /* outcome, and answer by its bits */

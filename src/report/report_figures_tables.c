@@ -379,8 +379,8 @@ bool ss_report_reproduction(const ss_report_request *request, ss_report_exhibit 
 
 bool ss_report_ledgers(const ss_report_request *request, ss_report_exhibit *to, ss_error *err)
 {
-    static const char *const columns[] = {"Ledger", "Machine", "Processor", "Cores", "System",    "Version",
-                                          "Build",  "First",   "Last",      "Runs",  "Collection"};
+    static const char *const columns[] = {"Ledger", "Machine", "Processor", "Cores", "System", "Version",
+                                          "Build",  "Source",  "First",     "Last",  "Runs",   "Collection"};
     (void)err;
     const ss_results *results = request->results;
     add_columns(to, columns, sizeof columns / sizeof *columns);
@@ -396,6 +396,7 @@ bool ss_report_ledgers(const ss_report_request *request, ss_report_exhibit *to, 
         ss_data_text(&to->table, machine->system);
         ss_data_text(&to->table, machine->version);
         ss_data_textf(&to->table, "%s, %s", machine->compiler, machine->build);
+        ss_data_text(&to->table, source->builds);
         ss_data_text(&to->table, source->first);
         ss_data_text(&to->table, source->last);
         ss_data_number(&to->table, source->runs);

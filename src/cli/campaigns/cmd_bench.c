@@ -18,7 +18,7 @@ typedef struct bench_options {
     ss_option_list set, with;
     ss_extension_options extensions;
     int every, jobs;
-    bool claim, json;
+    bool claim, redo_outdated, json;
     ss_campaign_options run;
     ss_read_options read;
     ss_limits limits;
@@ -155,6 +155,7 @@ static bool describe(const ss_command *command, ss_campaign *campaign, const cha
     campaign->jobs = options->jobs;
     campaign->read = options->read;
     campaign->limits = options->limits;
+    campaign->redo_outdated = options->redo_outdated;
     bool automatic = options->shard && strcmp(options->shard, "auto") == 0;
     if (automatic && !ss_campaign_find_shard(&campaign->shard, &campaign->shards, err)) return false;
     if (options->shard && !automatic &&
@@ -173,11 +174,13 @@ static bool describe(const ss_command *command, ss_campaign *campaign, const cha
         if (!options->shard || !strstr(options->output, "%s"))
             return ss_fail(err, SS_ERROR_USAGE,
                            "--claim needs --shard auto or I/N, and %%s in the name of the ledger");
-        if (run->repeats > 0 || run->recorded)
+        if (run->repeats > 0 || run->recorded || options->redo_outdated)
             return ss_fail(
                 err, SS_ERROR_USAGE,
                 "--%s cannot be combined with --claim; merge the ledgers, and run bench on the result",
-                run->recorded ? "recorded" : "repeats");
+                run->recorded      ? "recorded"
+                : run->repeats > 0 ? "repeats"
+                                   : "redo-outdated");
         campaign->claim = options->output;
     }
     if (stat(*output, &out) != 0) return true;
@@ -241,7 +244,8 @@ static void print_json(const ss_command *command, const char *output, const ss_c
                   {"missing", summary->runs - summary->before - summary->done},
                   {"timed", summary->samples},
                   {"recorded", summary->recorded},
-                  {"assumed", summary->assumed}};
+                  {"assumed", summary->assumed},
+                  {"outdated", summary->outdated}};
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
         ss_json_key(&json, counts[i].name), ss_json_integer(&json, counts[i].count);
 
@@ -376,6 +380,10 @@ static const ss_option table[] = {
      .help =
          "Runs are not dealt beforehand: rank 1 hands them out over the network, and a rank asks for more "
          "when it is done. With --shard auto or I/N, and %s in the name of the ledger."},
+    {SS_FLAG(BOOL, bench_options, redo_outdated),
+     .help =
+         "Repeat the runs of the ledger that were made by another build of stickslip; each is replaced when "
+         "its repetition is done. Without it they are kept, with a warning."},
     {SS_FLAG(TEXT, bench_options, scratch), .value_name = "DIR|auto",
      .help =
          "Write the ledger in this folder, on a disk of this machine, and bring it to its place every ten "

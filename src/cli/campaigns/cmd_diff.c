@@ -106,6 +106,11 @@ static void print_text(const ss_command *command, const comparison *c)
         ss_text_append(
             text, "no times to compare: that takes runs that both solve, with repeats (bench --repeats) on "
                   "the same processor\n");
+    for (int side = 0; side < 2; side++) {
+        ss_text_append(text, side ? "; of the second: " : "source of the first ledger: ");
+        ss_results_print_builds(side ? c->after : c->before, -1, text);
+    }
+    ss_text_append(text, "\n");
     if (d->only_before || d->only_after)
         ss_text_appendf(text, "%d runs only in the first ledger, %d only in the second\n", d->only_before,
                         d->only_after);
@@ -118,6 +123,8 @@ static void print_json(const ss_command *command, const comparison *c)
     ss_json_begin_object(&json);
     ss_json_member_text(&json, "before", command->arguments[0]);
     ss_json_member_text(&json, "after", command->arguments[1]);
+    ss_json_builds(&json, "builds_before", c->before);
+    ss_json_builds(&json, "builds_after", c->after);
     ss_json_member_text(&json, "measure", ss_metric_at(c->by->measure)->name);
     ss_json_member_real(&json, "tolerance", c->by->tolerance);
     ss_json_member_index(&json, "both", d->row_count);

@@ -54,6 +54,7 @@ static void json_ledger(ss_json *json, const char *path, const ss_ledger_standin
     } else {
         ss_json_null(json);
     }
+    ss_json_builds(json, "builds", results);
     json_counts(json, &ledger->standing, ledger->begun || ledger->holder.total > 0);
     ss_json_member_text(json, "last", ledger->last[0] ? ledger->last : NULL);
     ss_json_end_object(json);
@@ -112,6 +113,10 @@ static void print_ledger(ss_text *text, const char *path, const ss_ledger_standi
         ss_text_appendf(text, ", %d core%s, ", results->machines[i].cores,
                         results->machines[i].cores == 1 ? "" : "s");
         ss_text_append_clean(text, results->machines[i].system);
+    }
+    if (results->run_count > 0) {
+        ss_text_append(text, "\n  source: ");
+        ss_results_print_builds(results, -1, text);
     }
     ss_text_append(text, "\n");
 }

@@ -229,6 +229,10 @@ export function ledgerTable(model: Model): HTMLElement {
       words("version", "stickslip", (row) => of(row).version),
       words("build", "Built by", built),
       {
+        ...words("source", "Source", (row) => row.builds),
+        help: "the build of stickslip that made the runs, by the digest of its source that stickslip --version prints",
+      },
+      {
         ...words("dates", "Dates", (row) => row.first),
         help: "when the first and the last run were started, UTC",
         cell: (row) => {
@@ -248,7 +252,7 @@ export function ledgerTable(model: Model): HTMLElement {
   table.fill(ledgers);
   const numbers = (): string =>
     csv(
-      ["Ledger", "Machine", "Processor", "Cores", "System", "Version", "Build", "First", "Last", "Runs", "Collection"],
+      ["Ledger", "Machine", "Processor", "Cores", "System", "Version", "Build", "Source", "First", "Last", "Runs", "Collection"],
       ledgers.map((row) => [
         row.file,
         of(row).name,
@@ -257,6 +261,7 @@ export function ledgerTable(model: Model): HTMLElement {
         of(row).system,
         of(row).version,
         built(row),
+        row.builds,
         row.first,
         row.last,
         row.runs,

@@ -31,7 +31,7 @@ export interface Report {
   against?: Against; // report --against
   ledgers: Ledger[];
   unsolved: Unsolved[][]; // [tolerance][]: problems that no method solves
-  reproduction: { compared: number; differing: Differing[] }; // runs made again with the same version
+  reproduction: { compared: number; differing: Differing[] }; // runs made again with the same version and build
 }
 
 /** What one ledger has of one machine; a report is made of several. */
@@ -39,6 +39,7 @@ export interface Ledger {
   file: string; machine: number; runs: number;
   first: string; last: string; // UTC: starts of its runs; "" = not known
   collections: string; // names and versions; "" = none
+  builds: string; // digests of the sources of the programs that made the runs, with counts where there are several
 }
 export interface Unsolved { problem: number; tried: number; nearest: number | null } // tried: runs; nearest: run with the least error
 /** A run with another outcome or answer than the first one of the same problem, method and version. */

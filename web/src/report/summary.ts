@@ -302,6 +302,7 @@ export function provenance(model: Model): HTMLElement {
       foreign(one.build),
     );
   const files = new Set(data.ledgers.map(({ file }) => file)).size;
+  const builds = [...new Set(data.ledgers.map((ledger) => ledger.builds).filter((names) => names))];
   const collections = [...new Set(data.ledgers.map((ledger) => ledger.collections).filter((names) => names))];
   return h(
     "dl",
@@ -316,6 +317,7 @@ export function provenance(model: Model): HTMLElement {
       : data.machines.length === 1
         ? machine(data.machines[0])
         : null,
+    builds.length > 0 ? line(builds.length > 1 || builds[0].includes(",") ? "builds" : "build", "source ", foreign(builds.join("; "))) : null,
     collections.length > 0 ? line("collection", foreign(collections.join("; "))) : null,
     data.campaign ? line("campaign", h("a", { href: "#campaign" }, "campaign command")) : null,
   );
