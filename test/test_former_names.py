@@ -96,3 +96,26 @@ def test_expected_failures_by_a_former_name(tmp_path):
     told = run_json("solvers", "batched-nncg", "--test", "--check", "warm-start", "--expect", tmp_path / "known.txt",
                     code=1)
     assert [(item["solver"], item["check"]) for item in told["passed_unexpectedly"]] == [("coloured", "warm-start")]
+
+
+def test_limits_follow_a_solver_by_its_former_name(slope, tmp_path):
+    """The runs of the solver that sets the limits are found, so that the others get more than the least."""
+    for name in ("coloured", "batched-nncg"):
+        ledger = tmp_path / f"{name}.db"
+        run("bench", slope, "-s", "batched-nncg,nsgs", "--limit-by", f"{name}:1e9:1e-4:50", "-o", ledger, "--quiet")
+        with sqlite3.connect(ledger) as base:
+            limits = dict(base.execute("SELECT solver, min(runs.time_limit) FROM runs JOIN methods ON methods.id = method GROUP BY 1"))
+        assert limits["nsgs"] == 50 and limits["batched-nncg"] != 50, name
+
+
+def test_stored_results_are_converted_and_certified_by_both_names(slope, old, tmp_path):
+    for path in (slope, old):
+        for name in ("coloured", "batched-nncg"):
+            out = tmp_path / f"{path.stem}-{name}.hdf5"
+            run("solve", path, "--frame", 2, "-s", "nsgs", "-o", tmp_path / "two.h5")  # a second result: the first is meant by name
+            run("convert", tmp_path / "two.h5", out, "--to", "fclib-local", "--solver", name)
+            with h5py.File(out) as file:
+                assert "solution" in file, (path, name)
+            told = run_json("certify", tmp_path / "two.h5", "--stored", "--result", name, code=None)
+            assert len(told["certificates"]) == 1 and told["certificates"][0]["solver"] in ("coloured", "batched-nncg"), (path, name)
+    run("certify", tmp_path / "two.h5", "--stored", "--result", "uncoloured", code=3)

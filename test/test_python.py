@@ -593,6 +593,18 @@ def test_the_wakeup_pipe_of_others_is_given_back():
         os.close(writing)
 
 
+def test_solvers_and_their_stored_results_are_found_by_former_names(tmp_path):
+    assert ss.solvers()["coloured"].name == "batched-nncg" and ss.solvers()["prox"].name == "projected-fixed-point"
+    for stored, asked in (("coloured", "batched-nncg"), ("batched-nncg", "coloured"), ("split", "normal-friction-splitting")):
+        with ss.Recorder(tmp_path / f"{stored}.h5", "test 1") as recorder:
+            frame = brick()
+            recorder.write(frame, {stored: ss.solve(frame, "nsgs")})
+        results = ss.open(tmp_path / f"{stored}.h5")[0].results()
+        assert results[asked].solver == results[stored].solver == stored
+        with pytest.raises(KeyError):
+            results["uncoloured"]
+
+
 def test_lists_print_as_tables_and_know_names():
     assert "block Gauss-Seidel" in repr(ss.solvers()) and repr(ss.solvers()).count("\n") == len(ss.solvers()) - 1
     psor = ss.solvers()["psor"]
