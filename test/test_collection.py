@@ -157,6 +157,17 @@ def test_names_and_folders_that_are_none_are_refused(files):
         assert "empty/index.csv" in run("collection", verb, "empty", code=BAD_INPUT).stderr
 
 
+@pytest.mark.parametrize("bytes_left", [-1, -40, -400])
+def test_an_index_that_is_cut_off_is_not_taken_for_a_smaller_collection(files, bytes_left):
+    whole = Path("full/index.csv").read_bytes()
+    Path("full/index.csv").write_bytes(whole[:bytes_left])
+    try:
+        for verb in (["list", "full"], ["verify", "full"], ["subset", "full", "--where", "contacts>0", "-o", "part"]):
+            assert "full/index.csv: cut off after" in run("collection", *verb, code=BAD_INPUT).stderr
+    finally:
+        Path("full/index.csv").write_bytes(whole)
+
+
 def test_get_gives_the_same_problem_from_recipe_and_folder(files):
     run("collection", "get", "walls/tall", "--recipes", "recipes", "-o", "tall.h5")
     assert filecmp.cmp("tall.h5", "full/walls/tall.h5", shallow=False)

@@ -56,7 +56,7 @@ def test_the_same_machine_twice_keeps_the_first(ledgers):
     with sqlite3.connect("b.db") as base:
         base.execute("UPDATE machines SET key = (SELECT ?)", (sqlite3.connect("a.db").execute("SELECT key FROM machines").fetchone()[0],))
     ended = run("report", *ledgers, "-o", "page.html")
-    assert "b.db: 1 runs have other answers" in ended.stderr or "b.db: 2 runs have other answers" in ended.stderr
+    assert "b.db: 1 of its runs have other answers" in ended.stderr
 
 
 def test_where_the_runs_come_from(ledgers):

@@ -17,12 +17,12 @@ bool ss_collection_open(const char *folder, ss_collection_index *index, ss_error
     char path[2 * SS_FILE_PATH];
     snprintf(path, sizeof path, "%s/index.csv", folder);
     if (!ss_index_create(index, err)) return false;
-    if (!ss_index_read_file(index, path, err)) {
-        ss_index_free(index);
-        return false;
-    }
-    ss_index_sort(index);
-    return true;
+    bool good = ss_index_read_file(index, path, err);
+    if (good && index->is_cut_off) // a folder that was built has all of it
+        good = ss_fail(err, SS_ERROR_INPUT, "%s: cut off after %d problems", path, index->count);
+    if (good) ss_index_sort(index);
+    if (!good) ss_index_free(index);
+    return good;
 }
 
 static bool write_file(const ss_edition *edition, const char *name, ss_text *text, ss_error *err)

@@ -265,7 +265,8 @@ bool ss_index_read(ss_collection_index *index, const char *csv, size_t length, c
         int cells = 0;
         for (last = false; good && !last && read_cell(&r, &last); cells++)
             good = cells < count ? fill(&r, columns[cells], &row) : true;
-        if (!last) break; // cut off: its writer was killed
+        index->is_cut_off = good && !last;
+        if (!last) break;
         if (good && cells != count)
             good = ss_fail(err, SS_ERROR_INPUT, "%s: line %d: %d cells, expected %d", path, r.line, cells,
                            count);

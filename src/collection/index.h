@@ -54,6 +54,7 @@ typedef struct ss_collection_index {
     ss_arena *arena;
     ss_collection_row *rows;
     int count, capacity;
+    bool is_cut_off; /* what was read ends within a row, which is left out: its writer was killed */
 } ss_collection_index;
 bool ss_index_create(ss_collection_index *index, ss_error *err);
 void ss_index_free(ss_collection_index *index);

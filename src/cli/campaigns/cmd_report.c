@@ -204,9 +204,10 @@ static bool load(const ss_command *command, ss_results *results, ss_sources *sou
         good = ss_ledger_merge(ledger, command->arguments[i], &added, &there, &differing, which, sizeof which,
                                err);
         if (good && differing > 0)
-            ss_command_say(command,
-                           "%s: %d runs have other answers than the same runs before, which are kept: %s",
-                           command->arguments[i], differing, which);
+            ss_command_say(
+                command,
+                "%s: %d of its runs have other answers than the same runs before, which are kept: %s",
+                command->arguments[i], differing, which);
     }
     good = good && ss_ledger_load(ledger, results, err);
     ss_ledger_close(ledger);

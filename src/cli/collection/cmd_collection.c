@@ -238,7 +238,9 @@ static int verify(collecting *c, ss_error *err)
     }
     ss_text_appendf(&c->command->out->text, "%s: %d files, %d problems: %s", c->word, summary.files,
                     summary.problems, summary.faults ? "" : "all as built\n");
-    if (summary.faults) ss_text_appendf(&c->command->out->text, "%d faults\n", summary.faults);
+    if (summary.faults)
+        ss_text_appendf(&c->command->out->text, "%d fault%s\n", summary.faults,
+                        summary.faults == 1 ? "" : "s");
     return summary.faults ? SS_EXIT_INPUT : SS_EXIT_DONE;
 }
 
