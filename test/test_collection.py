@@ -95,6 +95,18 @@ def test_an_interrupted_build_continues(files, how):
     assert same("full", "part") and not Path("part/index.partial.csv").exists()
 
 
+def test_what_a_killed_worker_was_writing_is_swept_away(files):
+    dead = subprocess.Popen(["true"])
+    dead.wait()
+    run("collection", "build", "--recipes", "recipes", "-o", "swept")
+    leftovers = [f"tall.png.{dead.pid}.partial", f"tall.h5.{dead.pid}-0.partial", f"tall.html.{dead.pid}.partial"]
+    kept = [f"tall.png.{os.getpid()}.partial", "tall.partial", "mine.txt"]  # of a process that lives, and of other names
+    for name in leftovers + kept:
+        Path("swept/walls", name).write_text("half of it")
+    run("collection", "build", "--recipes", "recipes", "-o", "swept")
+    assert sorted(path.name for path in Path("swept/walls").iterdir() if not Path("full/walls", path.name).exists()) == sorted(kept)
+
+
 def test_a_changed_recipe_makes_only_what_changed(files):
     text = RECIPE.replace("frames  3 from 2", "frames  3 from 4")
     Path("recipes/walls.recipe").write_text(text)

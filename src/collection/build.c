@@ -6,9 +6,12 @@
 #include "collection/make.h"
 #include "report/replay.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -85,6 +88,23 @@ static bool has_rows(const ss_collection_index *index, const ss_sequence *sequen
     return false;
 }
 
+/* Files of the sequence that a process was writing when it was killed: NAME.*.PROCESS.partial and, from the
+ * writer of frames, NAME.*.PROCESS-N.partial. */
+static void sweep_away(builder *b, const ss_sequence *sequence)
+{
+    size_t length = strlen(sequence->name);
+    DIR *folder = opendir(path_of(b, sequence->family));
+    for (const struct dirent *entry; folder && (entry = readdir(folder));) {
+        const char *name = entry->d_name, *end = strstr(name, ".partial"), *at = end;
+        if (strncmp(name, sequence->name, length) != 0 || name[length] != '.') continue;
+        if (!end || end[sizeof ".partial" - 1] != '\0') continue;
+        while (at > name && at[-1] != '.') at--;
+        long process = strtol(at, NULL, 10);
+        if (process > 0 && kill((pid_t)process, 0) != 0 && errno == ESRCH) unlinkat(dirfd(folder), name, 0);
+    }
+    if (folder) closedir(folder);
+}
+
 /* Sequences that an earlier build has made, whether it came to its end or not, are kept. */
 static bool plan(builder *b, ss_error *err)
 {
@@ -102,6 +122,7 @@ static bool plan(builder *b, ss_error *err)
         if (b->options->small && !sequence->small && !sequence->source) continue;
         int before = b->index.count, frames = sequence->source ? 1 : sequence->frames;
         b->summary->sequences++;
+        sweep_away(b, sequence);
         good = reuse(b, &old, sequence, err);
         if (has_rows(&b->index, sequence)) {
             b->summary->reused++;
