@@ -59,6 +59,21 @@ test("the page of a collection", async (t) => {
     }
   });
 
+  await t.test("a mistake in the filter leaves everything else in use", async (t) => {
+    const { page, problems } = await open(t, file + "#where=" + encodeURIComponent('scene="wall'));
+    assert.deepEqual(await shown(page), listed("contacts>=0"), "no filter held before");
+    assert.ok((await page.locator("#where-fault").innerText()).includes("closing quote"));
+    await page.locator('[data-family="slopes"]').click();
+    assert.deepEqual(await shown(page), listed("family=slopes"));
+    await page.locator("#where").fill("frame=0");
+    assert.deepEqual(await shown(page), listed("family=slopes and frame=0"));
+    await page.locator("#where").fill("frame=0 and");
+    await page.locator('[data-family=""]').click();
+    assert.deepEqual(await shown(page), listed("frame=0"));
+    assert.match(page.url(), /where=frame%3D0$/);
+    assert.deepEqual(problems, []);
+  });
+
   await t.test("sorts, filters by family, and keeps it in the address", async (t) => {
     const { page } = await open(t, file);
     await page.locator('[data-sort="contacts"]').click();

@@ -235,18 +235,16 @@ function start(data: Collection): void {
     );
   }
 
+  let test: Test = () => true, tested = ""; // the last filter without a mistake holds
   function draw(): void {
-    let test: Test = () => true;
     fault.textContent = "";
     input.removeAttribute("aria-invalid");
-    if (where.trim() !== "") {
-      try {
-        test = readWhere(where, data.columns, data.levels);
-      } catch (error) {
-        fault.textContent = (error as Error).message;
-        input.setAttribute("aria-invalid", "true");
-        return; // the table stays as it was
-      }
+    try {
+      test = where.trim() === "" ? () => true : readWhere(where, data.columns, data.levels);
+      tested = where;
+    } catch (error) {
+      fault.textContent = (error as Error).message;
+      input.setAttribute("aria-invalid", "true");
     }
     for (const chip of chips.children)
       chip.setAttribute("aria-pressed", String((chip as HTMLElement).dataset.family === family));
@@ -261,7 +259,7 @@ function start(data: Collection): void {
     more.hidden = all || found.length <= FEW;
     more.textContent = `Show all ${found.length}`;
 
-    const chosen = Object.entries({ family, where, sort }).filter(([, value]) => value !== "");
+    const chosen = Object.entries({ family, where: tested, sort }).filter(([, value]) => value !== "");
     history.replaceState(null, "", chosen.length ? `#${new URLSearchParams(chosen)}` : location.pathname);
   }
   draw();

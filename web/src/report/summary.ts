@@ -317,7 +317,11 @@ export function provenance(model: Model): HTMLElement {
       : data.machines.length === 1
         ? machine(data.machines[0])
         : null,
-    builds.length > 0 ? line(builds.length > 1 || builds[0].includes(",") ? "builds" : "build", "source ", foreign(builds.join("; "))) : null,
+    builds.length > 1
+      ? line("builds", h("a", { href: "#ledgers" }, "several"))
+      : builds.length === 1
+        ? line(builds[0].includes(",") ? "builds" : "build", foreign(builds[0]))
+        : null,
     collections.length > 0 ? line("collection", foreign(collections.join("; "))) : null,
     data.campaign ? line("campaign", h("a", { href: "#campaign" }, "campaign command")) : null,
   );
