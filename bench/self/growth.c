@@ -97,7 +97,7 @@ static void measure(const char *method, ss_problem *problem, double seconds)
 
 void print_growth(int most, double seconds)
 {
-    static const double pace = 1e9; // multiplications per second that a factorisation does at least
+    static const double pace = 5e9; // multiplications per second of a factorisation
     printf("accurate methods until relative_energy < 1e-6 from zero: iterations and s of processor time; -: "
            "not within\n%.0f s, and how far it came; empty: one factorisation would take longer\n"
            "factors of the bodies' matrix: numbers per contact, multiplications\n%-8s %8s %8s %8s",

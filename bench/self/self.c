@@ -3,9 +3,9 @@
  *     bench_self [PART]... [--contacts N] [--seconds S] [--reference FILE] [--write]
  *
  * Parts: machine, iterations, threads, stages, scale, growth, counts; all but scale and growth unless told.
- * Problems go up to N contacts (200000; scale: a million). counts compares instructions with the reference file,
- * bench/self_counts.json; --write makes that file. Times are processor time of the thread, the smallest of
- * several runs, and fail nothing: docs/speed.md says how to read them.
+ * Problems go up to N contacts (200000; scale: a million). counts compares instructions with the reference
+ * file, bench/self_counts.json; --write makes that file. Times are processor time of the thread, the
+ * smallest of several runs, and fail nothing: docs/speed.md says how to read them.
  */
 #include "counts.h"
 #include "kernels.h"
