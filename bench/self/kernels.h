@@ -38,6 +38,8 @@ cost cost_of(const iteration *of, ss_problem *problem);
 void print_iterations(const machine *m, int most);
 /* Memory, stages and sweeps from 5,000 to a million contacts. */
 void print_scale(const machine *m, int most);
+/* Iterations, processor time and fill of accurate methods on walls and piles; seconds: limit of one run. */
+void print_growth(int most, double seconds);
 void print_stages(const machine *m);
 
 #endif

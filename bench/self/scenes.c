@@ -128,6 +128,13 @@ ss_frame *make_pile(int contacts)
     return frame;
 }
 
+void soften(ss_frame *frame, double stiffness)
+{
+    if (!ss_frame_enable(frame, "contacts/compliance", NULL)) stop("out of memory");
+    for (int c = 0; c < frame->contacts.count; c++)
+        frame->contacts.compliance[c] = 1.0 / (stiffness * frame->h * frame->h);
+}
+
 /* A permutation of 0 .. count - 1. */
 static int *shuffled(int count, ss_random *random)
 {

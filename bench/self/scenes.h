@@ -13,6 +13,8 @@ ss_frame *make_wall(int contacts);
 /* Balls of diameter 1 m on a lattice that is not quite regular, moving a little; the heap is open at the
  * sides and slides apart. */
 ss_frame *make_pile(int contacts);
+/* Every contact becomes a spring of this stiffness, N/m. */
+void soften(ss_frame *frame, double stiffness);
 /* Bodies and contacts in no order, as an engine may give them. */
 void shuffle(ss_frame *frame);
 /* The cone formulation of a frame. */

@@ -1,11 +1,11 @@
 /* Our own loops against what this machine can do, and against themselves as they were.
  *
- *     bench_self [PART]... [--contacts N] [--reference FILE] [--write]
+ *     bench_self [PART]... [--contacts N] [--seconds S] [--reference FILE] [--write]
  *
- * Parts: machine, iterations, threads, stages, scale, counts; all but scale unless told. Problems go up to
- * N contacts (200000; scale: a million). counts compares instructions with the reference file,
- * bench/self_counts.json; --write makes that file. Times are processor time of the thread, the smallest of
- * several runs, and fail nothing: docs/speed.md says how to read them.
+ * Parts: machine, iterations, threads, stages, scale, growth, counts; all but scale and growth unless told.
+ * Problems go up to N contacts (200000; scale: a million). counts compares instructions with the reference
+ * file, bench/self_counts.json; --write makes that file. Times are processor time of the thread, the
+ * smallest of several runs, and fail nothing: docs/speed.md says how to read them.
  */
 #include "counts.h"
 #include "kernels.h"
@@ -17,22 +17,25 @@
 #include <string.h>
 
 typedef struct wishes {
-    bool machine, iterations, threads, stages, scale, counts, write, check;
+    bool machine, iterations, threads, stages, scale, growth, counts, write, check;
     int contacts;
+    double seconds;
     const char *reference;
 } wishes;
 
 static const char usage[] =
     "usage: bench_self [PART]... [OPTION]...\n"
-    "parts (default: all but scale):\n"
+    "parts (default: all but scale and growth):\n"
     "  machine           bandwidth of every cache and of memory, flops\n"
     "  iterations        our loops, ns per contact, beside what the machine allows\n"
     "  threads           one thread and two: memory, whole steps by stages, single solves\n"
     "  stages            what is done once per step: assembling, making the matrix, collision\n"
     "  scale             memory, stages and sweeps up to a million contacts; a few minutes, 3 GB\n"
+    "  growth            accurate methods on walls and piles up to 50,000 contacts; many minutes\n"
     "  counts            instructions by callgrind, beside those of the reference\n"
     "options:\n"
     "  --contacts N      no problem with more contacts (default 200000; scale: a million)\n"
+    "  --seconds S       growth: processor time of a run, at most (default 20)\n"
     "  --reference FILE  counts to compare with (default bench/self_counts.json)\n"
     "  --write           make that file\n"
     "  --check           exit with 1 if there are more instructions than the reference allows,\n"
@@ -45,12 +48,11 @@ _Noreturn static void refuse(const char *what, const char *why)
     exit(2);
 }
 
-static int read_contacts(const char *text)
+static int read_number(const char *option, const char *text)
 {
     char *end;
     long number = strtol(text, &end, 10);
-    if (end == text || *end || number < 1 || number > 100000000)
-        refuse("--contacts", "needs a positive number");
+    if (end == text || *end || number < 1 || number > 100000000) refuse(option, "needs a positive number");
     return (int)number;
 }
 
@@ -61,6 +63,7 @@ static bool *part(wishes *of, const char *name)
            : strcmp(name, "threads") == 0    ? &of->threads
            : strcmp(name, "stages") == 0     ? &of->stages
            : strcmp(name, "scale") == 0      ? &of->scale
+           : strcmp(name, "growth") == 0     ? &of->growth
            : strcmp(name, "counts") == 0     ? &of->counts
            : strcmp(name, "--write") == 0    ? &of->write
            : strcmp(name, "--check") == 0    ? &of->check
@@ -69,23 +72,26 @@ static bool *part(wishes *of, const char *name)
 
 static wishes read_wishes(int argc, char **argv)
 {
-    wishes of = {.reference = "bench/self_counts.json"};
+    wishes of = {.seconds = 20.0, .reference = "bench/self_counts.json"};
     for (int i = 1; i < argc; i++) {
         bool has_value = i + 1 < argc, *asked = part(&of, argv[i]);
         if (asked)
             *asked = true;
         else if (has_value && strcmp(argv[i], "--contacts") == 0)
-            of.contacts = read_contacts(argv[++i]);
+            of.contacts = read_number("--contacts", argv[++i]);
+        else if (has_value && strcmp(argv[i], "--seconds") == 0)
+            of.seconds = read_number("--seconds", argv[++i]);
         else if (has_value && strcmp(argv[i], "--reference") == 0)
             of.reference = argv[++i];
         else if (strcmp(argv[i], "--help") == 0)
             exit(fputs(usage, stdout) < 0);
-        else if (strcmp(argv[i], "--contacts") == 0 || strcmp(argv[i], "--reference") == 0)
+        else if (strcmp(argv[i], "--contacts") == 0 || strcmp(argv[i], "--seconds") == 0 ||
+                 strcmp(argv[i], "--reference") == 0)
             refuse(argv[i], "needs a value");
         else
             refuse(argv[i], "is not known");
     }
-    if (!of.machine && !of.iterations && !of.threads && !of.stages && !of.scale && !of.counts)
+    if (!of.machine && !of.iterations && !of.threads && !of.stages && !of.scale && !of.growth && !of.counts)
         of.machine = of.iterations = of.threads = of.stages = of.counts = true;
     if (of.contacts == 0) of.contacts = of.scale ? 1000000 : 200000;
     return of;
@@ -102,5 +108,6 @@ int main(int argc, char **argv)
     if (of.threads) print_threads(of.contacts);
     if (of.stages) print_stages(&m);
     if (of.scale) print_scale(&m, of.contacts);
+    if (of.growth) print_growth(of.contacts, of.seconds);
     return of.counts ? print_counts(argv[0], of.reference, of.write, of.check) : 0;
 }
