@@ -384,6 +384,18 @@ static void fill_contacts(int64_t begin, int64_t end, int worker, void *context)
     for (int64_t k = begin; k < end; k++) fill_contact(with->rows, with->step, &with->rows->contact[k]);
 }
 
+static double count_capped(int64_t begin, int64_t end, int worker, void *context)
+{
+    (void)worker;
+    const contact_filling *with = context;
+    int count = 0;
+    for (int64_t k = begin; k < end; k++) {
+        const double *mu = with->rows->frame->contacts.mu[with->rows->contact[k].contact];
+        count += mu[0] > with->step->mu_max || mu[1] > with->step->mu_max;
+    }
+    return count;
+}
+
 static bool add_contacts(const ss_frame *frame, const ss_step_options *step, ss_rows *rows, ss_error *err)
 {
     const ss_contacts *contacts = &frame->contacts;
@@ -409,10 +421,9 @@ static bool add_contacts(const ss_frame *frame, const ss_step_options *step, ss_
     contact_filling with = {.rows = rows, .step = step};
     if (!rows->minimal)
         ss_parallel_for(ss_rows_team(rows), rows->contact_count, SS_ROWS_AT_ONCE, fill_contacts, &with);
-    for (int k = 0; step->mu_max > 0.0 && k < rows->contact_count; k++) {
-        const double *mu = contacts->mu[rows->contact[k].contact];
-        rows->capped_contacts += fmax(mu[0], mu[1]) > step->mu_max;
-    }
+    if (step->mu_max > 0.0)
+        rows->capped_contacts = (int)ss_parallel_sum(ss_rows_team(rows), rows->contact_count, SS_ROWS_AT_ONCE,
+                                                     count_capped, &with);
     return true;
 }
 

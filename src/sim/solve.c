@@ -256,7 +256,8 @@ static bool bound_by_previous(ss_sim *sim, ss_error *err)
 static bool solve_problem(ss_sim *sim, ss_problem *problem, double *x, ss_error *err)
 {
     ss_islands islands = {.count = problem->size > 0};
-    if (sim->options.islands && !ss_islands_split(problem, sim->memory, &islands, err)) return false;
+    if (sim->options.islands && !ss_islands_split(problem, sim->team, sim->memory, &islands, err))
+        return false;
     outcome *outcomes = ss_arena_take(sim->memory, (size_t)islands.count, sizeof *outcomes, "outcomes");
     bool good = outcomes || ss_fail(err, SS_ERROR_RESOURCES, "out of memory for %d islands", islands.count);
     good = good && (islands.count == 0 || solve_islands(sim, problem, &islands, x, outcomes, err));

@@ -188,7 +188,7 @@ struct ss_sim {
 
 /* Bodies and contacts are gone through in chunks of this many; fewer than the second number are done by one
  * thread, sooner than another one wakes. */
-enum { SS_SIM_AT_ONCE = 256, SS_SIM_FOR_A_TEAM = 1024 };
+enum { SS_SIM_AT_ONCE = 128, SS_SIM_FOR_A_TEAM = 512 };
 static inline ss_team *ss_sim_helpers(const ss_sim *sim, int count)
 {
     return count < SS_SIM_FOR_A_TEAM ? NULL : sim->team;
