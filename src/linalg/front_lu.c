@@ -294,18 +294,16 @@ static bool eliminate_symmetric(const columns *front)
 /* ---- deadlines -------------------------------------------------------------------------------------- */
 
 /* BLAS cannot be interrupted: a front is not begun when it would take too long at the pace of those before,
- * which are smaller as a rule. `began`: when the last one did; `operations`: multiplications of that one,
- * pivots (rows^2 - rows pivots + pivots^2 / 3), half of them where it is symmetric. */
+ * which are smaller as a rule. `began`: when the last one did; `operations`: multiplications of that one. */
 static bool is_late_for(const ss_front_lu *lu, scratch *own, const ss_front *next, double *began,
                         double *operations)
 {
     static const double enough = 1e5; // operations, to tell a pace
     if (!(lu->deadline < INFINITY)) return false;
-    double now = ss_clock_seconds(), rows = next->rows, pivots = next->pivots;
+    double now = ss_clock_seconds();
     if (*operations > enough) own->pace = (now - *began) / *operations;
     *began = now;
-    *operations =
-        pivots * (rows * rows - rows * pivots + pivots * pivots / 3.0) * (lu->is_symmetric ? 0.5 : 1.0);
+    *operations = ss_front_work(next) * (lu->is_symmetric ? 0.5 : 1.0);
     return now + own->pace * *operations >= lu->deadline;
 }
 
@@ -464,6 +462,16 @@ typedef struct solving {
     double *x;
 } solving;
 
+static void copy_pivots(const ss_front_tree *tree, const ss_front_task *task, const double *from, double *to)
+{
+    for (int f = task->begin; f < task->end; f++) {
+        for (int k = 0; k < tree->fronts[f].pivot_count; k++) {
+            int node = tree->fronts[f].pivot_nodes[k];
+            for (int i = tree->pattern->first[node]; i < tree->pattern->first[node + 1]; i++) to[i] = from[i];
+        }
+    }
+}
+
 /* A task works on a copy of its own unknowns, with zeros in the border of its last front, and passes on what
  * it has added to these: tasks at the same time may have the same border. */
 static void forward_task(int t, int worker, void *context)
@@ -475,12 +483,7 @@ static void forward_task(int t, int worker, void *context)
     const ss_front_task *task = &tree->tasks[t];
     const ss_front *last = &tree->fronts[task->end - 1];
     scratch *own = &lu->own[worker];
-    for (int f = task->begin; f < task->end; f++) {
-        for (int k = 0; k < tree->fronts[f].pivot_count; k++) {
-            int node = tree->fronts[f].pivot_nodes[k];
-            for (int i = pattern->first[node]; i < pattern->first[node + 1]; i++) own->x[i] = of->x[i];
-        }
-    }
+    copy_pivots(tree, task, of->x, own->x);
     for (int k = 0; k < last->border_count; k++) {
         int node = last->border_nodes[k];
         for (int i = pattern->first[node]; i < pattern->first[node + 1]; i++) own->x[i] = 0.0;
@@ -496,12 +499,7 @@ static void forward_task(int t, int worker, void *context)
     }
 
     for (int f = task->begin; f < task->end; f++) forward(lu, own, &tree->fronts[f], own->x);
-    for (int f = task->begin; f < task->end; f++) {
-        for (int k = 0; k < tree->fronts[f].pivot_count; k++) {
-            int node = tree->fronts[f].pivot_nodes[k];
-            for (int i = pattern->first[node]; i < pattern->first[node + 1]; i++) of->x[i] = own->x[i];
-        }
-    }
+    copy_pivots(tree, task, own->x, of->x);
     gather(pattern, last->border_nodes, last->border_count, own->x, lu->passed + task->border);
 }
 

@@ -268,13 +268,6 @@ static void place_fronts(ss_front_tree *tree)
 
 /* ---- tasks ------------------------------------------------------------------------------------------ */
 
-/* Multiplications in the elimination of a front, nearly, and what a call costs. */
-static double work_of(const ss_front *front)
-{
-    double rows = front->rows, pivots = front->pivots, call = 1000.0;
-    return pivots * (rows * rows - rows * pivots + pivots * pivots / 3.0) + call;
-}
-
 /* Subtrees of a share of the work or less are tasks, and so is each front above them. What the tasks are
  * depends on the tree alone, for they are summed one by one in solves. */
 static bool make_tasks(ss_front_tree *tree)
@@ -288,6 +281,7 @@ static bool make_tasks(ss_front_tree *tree)
     if (!tree->arena) tree->arena = ss_arena_create(0, NULL);
     if (!tree->arena) return false;
     ss_arena_clear(tree->arena);
+    static const double call = 1000.0; // multiplications: what a front costs beside its own
     double *work = ss_arena_take(tree->arena, n, sizeof *work, "work of fronts");
     int *first = ss_arena_take(tree->arena, n, sizeof *first, "subtrees");
     int *parent = ss_arena_take(tree->arena, n, sizeof *parent, "subtrees");
@@ -300,7 +294,7 @@ static bool make_tasks(ss_front_tree *tree)
     double all = 0.0;
     for (int f = 0, waiting = 0; f < count; f++) {
         const ss_front *front = &tree->fronts[f];
-        work[f] = work_of(front);
+        work[f] = ss_front_work(front) + call;
         all += work[f];
         first[f] = f;
         parent[f] = NONE;
