@@ -276,24 +276,108 @@ TEST(an_empty_matrix_is_solved_by_doing_nothing)
     ss_arena_destroy(arena);
 }
 
-TEST(lack_of_memory_is_told_and_leaks_nothing)
+/* A square of bodies of six unknowns, each next to four others: symmetric and dominated by its diagonal. Its
+ * fronts are so large that threads share them. */
+static ss_block_rows *make_square(int edge, ss_arena *arena)
 {
-    sample s = make_sample(50, 20, 4);
+    enum { WIDTH = 6 };
+    int bodies = edge * edge, groups = 0, members = 0;
+    int *start = ss_arena_take(arena, 2 * (size_t)bodies + 1, sizeof *start, "groups");
+    int *member = ss_arena_take(arena, 4 * (size_t)bodies, sizeof *member, "groups");
+    for (int b = 0; b < bodies; b++) {
+        for (int up = 0; up < 2; up++) {
+            if ((up ? b / edge : b % edge) == edge - 1) continue;
+            start[groups++] = members;
+            member[members++] = b;
+            member[members++] = b + (up ? edge : 1);
+        }
+    }
+    start[groups] = members;
+    ss_block_rows *rows = ss_block_rows_of_groups(bodies, WIDTH, groups, start, member, arena);
+    must(rows != NULL, "out of memory");
+    ss_random random = ss_random_start(8, 0);
+    for (int i = 0; i < bodies; i++) {
+        for (int k = rows->start[i]; k < rows->start[i + 1]; k++) {
+            double *block = rows->value + rows->place[k],
+                   *mirror = rows->value + rows->place[rows->mirror[k]];
+            for (int a = 0; a < WIDTH; a++) {
+                for (int b = 0; b < WIDTH && rows->column[k] >= i; b++)
+                    block[WIDTH * a + b] = mirror[WIDTH * b + a] = ss_random_between(&random, -1, 1);
+            }
+            for (int a = 0; a < WIDTH && rows->column[k] == i; a++) block[(WIDTH + 1) * a] = 30.0;
+        }
+    }
+    return rows;
+}
+
+TEST(any_number_of_threads_eliminates_a_large_matrix_to_the_same_bits)
+{
+    enum { EDGE = 30, SIZE = 6 * EDGE * EDGE };
+    static double b[SIZE], x[SIZE], first[SIZE], y[SIZE];
+    ss_arena *arena = ss_arena_create(1 << 16, NULL);
+    ss_block_rows *rows = make_square(EDGE, arena);
+    ss_random random = ss_random_start(9, 0);
+    for (int i = 0; i < SIZE; i++) b[i] = ss_random_normal(&random);
+    for (int symmetric = 0; symmetric < 2; symmetric++) {
+        for (int threads = 0; threads < 4; threads++) {
+            ss_team *team = threads ? ss_team_create(threads, NULL) : NULL;
+            ss_front_lu *lu = ss_front_lu_create(rows, NULL);
+            if (symmetric) ss_front_lu_use_symmetry(lu);
+            ss_front_lu_set_team(lu, team);
+            for (int round = 0; round < 3; round++) {
+                ENSURE_INT(ss_front_lu_factor(lu, rows->value, NULL), SS_LINALG_OK);
+                ss_front_lu_solve(lu, b, x);
+                if (threads == 0 && round == 0) memcpy(first, x, sizeof x);
+                ENSURE(memcmp(x, first, sizeof x) == 0);
+            }
+
+            double error = 0.0;
+            ss_block_rows_apply(rows, x, y);
+            for (int i = 0; i < SIZE; i++) error = fmax(error, fabs(y[i] - b[i]));
+            ENSURE(error < 1e-12);
+
+            // a pivot that is none is seen by whoever meets it
+            double *pivot = rows->value + rows->place[rows->diagonal[EDGE]], kept = *pivot;
+            *pivot = symmetric ? -1e9 : NAN;
+            ENSURE_INT(ss_front_lu_factor(lu, rows->value, NULL), SS_LINALG_SINGULAR);
+            *pivot = kept;
+            ss_front_lu_destroy(lu);
+            ss_team_destroy(team);
+        }
+    }
+    ss_arena_destroy(arena);
+}
+
+static void check_lack_of_memory(const ss_block_rows *rows, ss_team *team)
+{
     for (int n = 1;; n++) {
         faults_start(n);
         ss_error err = {0};
-        ss_front_lu *lu = ss_front_lu_create(s.rows, &err);
+        ss_front_lu *lu = ss_front_lu_create(rows, &err);
         if (!lu) ENSURE_INT(err.code, SS_ERROR_RESOURCES);
-        if (lu && ss_front_lu_factor(lu, s.rows->value, NULL) == SS_LINALG_NO_MEMORY) {
+        if (lu) ss_front_lu_set_team(lu, team);
+        if (lu && ss_front_lu_factor(lu, rows->value, NULL) == SS_LINALG_NO_MEMORY) {
             // the next time it may work
-            ENSURE_INT(ss_front_lu_factor(lu, s.rows->value, NULL), SS_LINALG_OK);
+            ENSURE_INT(ss_front_lu_factor(lu, rows->value, NULL), SS_LINALG_OK);
         }
         ss_front_lu_destroy(lu);
         long live = faults.live;
         if (!faults_stop()) break;
         ENSURE_INT(live, 0);
     }
+}
+
+TEST(lack_of_memory_is_told_and_leaks_nothing)
+{
+    sample s = make_sample(50, 20, 4);
+    check_lack_of_memory(s.rows, NULL);
     free_sample(&s);
+
+    ss_arena *arena = ss_arena_create(1 << 16, NULL);
+    ss_team *team = ss_team_create(2, NULL);
+    check_lack_of_memory(make_square(20, arena), team);
+    ss_team_destroy(team);
+    ss_arena_destroy(arena);
 }
 
 TEST_MAIN

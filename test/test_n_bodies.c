@@ -297,7 +297,7 @@ TEST(a_row_on_four_bodies_makes_them_one_island)
     ss_problem *problem = known(assemble(&m, frame), NULL);
     ss_arena *arena = known(ss_arena_create(1 << 20, NULL), NULL);
     ss_islands islands;
-    ENSURE(ss_islands_split(problem, arena, &islands, NULL));
+    ENSURE(ss_islands_split(problem, NULL, arena, &islands, NULL));
     ENSURE_INT(islands.count, 3);
     for (int k = 0; islands.problems && k < islands.count; k++) {
         ss_problem *island = &islands.problems[k];

@@ -300,7 +300,7 @@ TEST(island_problems_are_the_problem)
     must(problem != NULL, &err);
     ss_arena *arena = ss_arena_create(0, &err);
     ss_islands islands;
-    must(ss_islands_split(problem, arena, &islands, &err), &err);
+    must(ss_islands_split(problem, NULL, arena, &islands, &err), &err);
     ENSURE(islands.count > 2);
     ENSURE_INT(islands.first[islands.count], problem->size);
     double *x = ss_allocate((size_t)problem->size, sizeof *x),

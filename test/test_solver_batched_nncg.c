@@ -748,21 +748,54 @@ static bool lanes_are_apart(const ss_batch *batch, int bodies)
     return true;
 }
 
-/* Marks the rows of a task; false when another task since `first` has one of them. */
-static bool claim_rows(const ss_batched *of, int t, int first, int *owner)
+/* Does a task wait for an earlier one, at least through others? */
+static bool waits_for(const ss_task_graph *graph, int t, int earlier)
 {
-    int bodies = of->problem->bodies->bodies;
+    bool *waits = ss_allocate((size_t)graph->count, sizeof *waits);
+    waits[earlier] = true;
+    for (int k = earlier; k < t; k++) {
+        for (int e = graph->start[0][k]; waits[k] && e < graph->start[0][k + 1]; e++)
+            waits[graph->other[0][e]] = true;
+    }
+    bool result = waits[t];
+    ss_release(waits);
+    return result;
+}
+
+/* Marks the rows of a task; false when one that it does not wait for has one of them. */
+static bool claim_rows(const ss_batched *of, int t, int *owner)
+{
+    int bodies = of->problem->bodies->bodies, last = t;
     for (int k = of->plan.tasks[t].begin; k < of->plan.tasks[t].end; k++) {
         const ss_batch *batch = &of->batches.items[k];
         if (!lanes_are_apart(batch, bodies)) return false;
         for (int i = 0; i < 2 * SS_LANES; i++) {
             int row = batch->body[i / SS_LANES][i % SS_LANES];
-            if (row >= bodies) continue;
-            if (owner[row] >= first && owner[row] != t) return false;
+            if (row >= bodies || owner[row] == t) continue;
+            bool is_new = owner[row] >= 0 && owner[row] != last;
+            if (is_new && !waits_for(&of->plan.graph, t, owner[row])) return false;
+            last = owner[row] >= 0 ? owner[row] : last;
             owner[row] = t;
         }
     }
     return true;
+}
+
+/* Contacts of all tasks over those of the longest chain of tasks that wait for each other: how many threads
+ * could be busy. */
+static double parallelism(const ss_contact_plan *plan)
+{
+    int *before = ss_allocate((size_t)plan->task_count, sizeof *before), longest = 0;
+    for (int t = 0; t < plan->task_count; t++) {
+        int end = before[t] + plan->tasks[t].contact_end - plan->tasks[t].contact_begin;
+        for (int e = plan->graph.start[0][t]; e < plan->graph.start[0][t + 1]; e++) {
+            int next = plan->graph.other[0][e];
+            before[next] = before[next] > end ? before[next] : end;
+        }
+        longest = end > longest ? end : longest;
+    }
+    ss_release(before);
+    return (double)plan->contact_count / longest;
 }
 
 static int filled_lanes(const ss_batched *of)
@@ -779,10 +812,7 @@ static bool is_sound(const ss_batched *of)
     int bodies = of->problem->bodies->bodies, *owner = ss_allocate((size_t)bodies, sizeof *owner);
     bool sound = filled_lanes(of) + of->cell_count == of->plan.contact_count;
     for (int b = 0; b < bodies; b++) owner[b] = -1;
-    for (int phase = 0; phase < of->plan.phase_count; phase++) {
-        int first = of->plan.phase_start[phase], end = of->plan.phase_start[phase + 1];
-        for (int t = first; t < end; t++) sound &= claim_rows(of, t, first, owner);
-    }
+    for (int t = 0; t < of->plan.task_count; t++) sound &= claim_rows(of, t, owner);
     ss_release(owner);
     return sound;
 }
@@ -814,7 +844,7 @@ static double share_inside_parts(int edge, const int *number)
     for (int t = 0; made && t < plan.task_count; t++) {
         const ss_batch_task *task = &plan.tasks[t];
         for (int k = task->contact_begin; k < task->contact_end; k++) seen[plan.contact[k]]++;
-        if (t < plan.phase_start[1]) inside += task->contact_end - task->contact_begin;
+        if (t < plan.part_count) inside += task->contact_end - task->contact_begin;
     }
     for (int k = 0; k < contacts; k++) missing += seen[k] != 1;
     ss_release(contact);
@@ -841,7 +871,7 @@ TEST(parts_are_round_however_bodies_are_numbered)
     ENSURE(share_inside_parts(EDGE, number) > 0.7);
 }
 
-TEST(batches_share_no_body_and_tasks_of_a_phase_neither)
+TEST(batches_share_no_body_and_tasks_that_do_wait_for_each_other)
 {
     const packing all[] = {usual, large};
     for (int k = 0; k < 2; k++) {
@@ -852,6 +882,7 @@ TEST(batches_share_no_body_and_tasks_of_a_phase_neither)
         ENSURE(ss_batched_create(problem, &(ss_batched_method){0}, x, NULL, arena, &batched));
         ENSURE(is_sound(&batched));
         ENSURE((batched.plan.task_count > 1) == (k == 1));
+        ENSURE((parallelism(&batched.plan) > 4.0) == (k == 1)); // enough for two threads, or four
         // lanes are full, nearly
         ENSURE(batched.batches.count * SS_LANES < 1.3 * batched.plan.contact_count);
         ss_arena_destroy(arena);

@@ -1,6 +1,7 @@
 /* Threads: the same bits for any number of workers. */
 #include <stickslip/base.h>
 
+#include "base/task_graph.h"
 #include "faults.h"
 #include "kit.h"
 
@@ -70,6 +71,61 @@ TEST(any_number_of_workers_gives_the_same_bits)
                 ss_team_destroy(team);
             }
         }
+}
+
+/* Tasks along random edges, each of which works with what those before it have left. */
+typedef struct net {
+    ss_task_graph graph;
+    bool backward;
+    double value[300];
+    atomic_int runs[300];
+} net;
+
+static void do_task(int task, int worker, void *context)
+{
+    net *n = context;
+    (void)worker;
+    const int *start = n->graph.start[!n->backward], *before = n->graph.other[!n->backward];
+    double value = sample(task);
+    for (int k = start[task]; k < start[task + 1]; k++) value = 0.7 * value + n->value[before[k]];
+    for (int k = 0; k < 1000 * (task % 3); k++) value *= 1.0 + 1e-16; // some take longer
+    n->value[task] = value;
+    n->runs[task]++;
+}
+
+TEST(tasks_find_what_those_before_them_have_left)
+{
+    enum { TASKS = 300, EDGES = 500 };
+    static net n;
+    static int edge[EDGES][2];
+    ss_random random = ss_random_start(5, 0);
+    ss_arena *arena = ss_arena_create(1 << 12, NULL);
+    for (int e = 0; e < EDGES; e++) {
+        edge[e][0] = ss_random_below(&random, TASKS - 1);
+        edge[e][1] = edge[e][0] + 1 + ss_random_below(&random, TASKS - 1 - edge[e][0]);
+    }
+    ENSURE(ss_task_graph_create(TASKS, EDGES, (const int(*)[2])edge, arena, &n.graph));
+    for (int backward = 0; backward < 2; backward++) {
+        n.backward = backward;
+        ss_parallel_tasks(NULL, &n.graph, backward, do_task, &n);
+        uint64_t expected = hash(n.value, sizeof n.value);
+        for (int s = 0; s < 4; s++) {
+            ss_team *team = ss_team_create(sizes[s], NULL);
+            for (int round = 0; round < 20; round++) {
+                for (int t = 0; t < TASKS; t++) n.value[t] = NAN, n.runs[t] = 0;
+                ss_parallel_tasks(team, &n.graph, backward, do_task, &n);
+                ENSURE(hash(n.value, sizeof n.value) == expected);
+                for (int t = 0; t < TASKS; t++) ENSURE_INT(n.runs[t], 1);
+            }
+            ss_team_destroy(team);
+        }
+    }
+
+    // nothing to do is nothing done
+    ss_task_graph none;
+    ENSURE(ss_task_graph_create(0, 0, NULL, arena, &none));
+    ss_parallel_tasks(NULL, &none, false, do_task, NULL);
+    ss_arena_destroy(arena);
 }
 
 TEST(the_sum_is_that_of_the_chunks_in_order)

@@ -4,6 +4,7 @@
 #include <stickslip/base.h>
 
 #include "base/assert.h"
+#include "base/task_graph.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -22,7 +23,7 @@ typedef struct job {
     void *context;
     bool is_timed;
     _Alignas(64) _Atomic int64_t next;
-    _Atomic int64_t nanoseconds; // of processor time, of all threads, where it is timed
+    _Atomic int64_t nanoseconds; // of processor time at work, of all threads, where it is timed
 } job;
 
 typedef struct member {
@@ -212,39 +213,30 @@ static int64_t chunk_count(int64_t count, int64_t grain)
     return count / grain + (count % grain != 0);
 }
 
-void ss_parallel_for(ss_team *team, int64_t count, int64_t grain, ss_parallel_body *body, void *context)
+/* Does a job with all threads; false, if it is one for the caller alone. */
+static bool share(ss_team *team, job *todo)
 {
-    SS_ASSERT(grain > 0);
-    if (grain < 1) grain = 1;
-    if (count < 1) return;
-    job todo = {.count = count,
-                .grain = grain,
-                .chunks = chunk_count(count, grain),
-                .body = body,
-                .context = context};
-    bool alone = ss_team_size(team) == 1 || todo.chunks == 1;
-    if (!alone && team->resting > 0) alone = team->resting-- > 0;
-    if (alone) {
-        do_chunks(&todo, 0);
-        return;
-    }
+    if (ss_team_size(team) == 1 || todo->chunks == 1) return false;
+    if (team->resting > 0) return team->resting--, false;
 
-    // Posted for all, and worked on by the caller as well. No more are woken than there are chunks for.
-    SS_ASSERT(!(team->state & OPEN));    // a body that uses its own team again would wait for itself
-    enum { SAMPLE = 7, LONGEST = 1023 }; // one job in SAMPLE is timed; most done alone
-    todo.is_timed = team->patience > 0 && team->state / ONE_JOB % SAMPLE == 0;
-    double start = todo.is_timed ? ss_clock_seconds() : 0.0;
-    team->job = &todo;
+    // Posted for all, and worked on by the caller as well. No more are woken than there are chunks for. One
+    // job in eight is timed, as if by lot: jobs come in turns, and every kind of them has to be seen.
+    SS_ASSERT(!(team->state & OPEN)); // a body that uses its own team again would wait for itself
+    enum { LONGEST = 1023 };          // most jobs done alone
+    uint64_t lot = team->state / ONE_JOB * UINT64_C(0x9E3779B97F4A7C15);
+    todo->is_timed = team->patience > 0 && lot >> 61 == 0;
+    double start = todo->is_timed ? ss_clock_seconds() : 0.0;
+    team->job = todo;
     team->state = (team->state / ONE_JOB + 1) * ONE_JOB | OPEN;
     if (team->sleepers > 0) {
         pthread_mutex_lock(&team->mutex);
-        if (todo.chunks > team->sleepers)
+        if (todo->chunks > team->sleepers)
             pthread_cond_broadcast(&team->job_posted);
         else
-            for (int64_t i = 1; i < todo.chunks; i++) pthread_cond_signal(&team->job_posted);
+            for (int64_t i = 1; i < todo->chunks; i++) pthread_cond_signal(&team->job_posted);
         pthread_mutex_unlock(&team->mutex);
     }
-    do_chunks(&todo, 0);
+    do_chunks(todo, 0);
 
     // Withdrawn: no one can join any more, and those inside are waited for. A thread that woke too late has
     // missed nothing.
@@ -259,14 +251,130 @@ void ss_parallel_for(ss_team *team, int64_t count, int64_t grain, ss_parallel_bo
     }
 
     // Was it worth it?
-    if (!todo.is_timed) return;
-    double gained = 1e-9 * (double)todo.nanoseconds - (ss_clock_seconds() - start);
+    if (!todo->is_timed) return true;
+    double gained = 1e-9 * (double)todo->nanoseconds - (ss_clock_seconds() - start);
     team->balance = team->balance + gained < most_gained ? team->balance + gained : most_gained;
     if (team->balance == most_gained) team->rest = 0;
-    if (team->balance > -most_lost) return;
+    if (team->balance > -most_lost) return true;
     team->rest = team->rest < LONGEST ? 4 * team->rest + 3 : LONGEST;
     team->resting = team->rest;
     team->balance = 0.0;
+    return true;
+}
+
+void ss_parallel_for(ss_team *team, int64_t count, int64_t grain, ss_parallel_body *body, void *context)
+{
+    SS_ASSERT(grain > 0);
+    if (grain < 1) grain = 1;
+    if (count < 1) return;
+    job todo = {.count = count,
+                .grain = grain,
+                .chunks = chunk_count(count, grain),
+                .body = body,
+                .context = context};
+    if (!share(team, &todo)) do_chunks(&todo, 0);
+}
+
+/* ---- tasks that wait for others --------------------------------------------------------------------- */
+
+enum { WORD = 64 }; // tasks
+
+bool ss_task_graph_create(int count, int edges, const int (*edge)[2], ss_arena *arena, ss_task_graph *graph)
+{
+    *graph = (ss_task_graph){.count = count};
+    graph->waits = ss_arena_take(arena, (size_t)count, sizeof *graph->waits, "waiting tasks");
+    graph->ready = ss_arena_take(arena, (size_t)(count / WORD + 1), sizeof *graph->ready, "tasks");
+    for (int to = 0; to < 2; to++) {
+        int *start = graph->start[to] = ss_arena_take(arena, (size_t)count + 2, sizeof *start, "tasks");
+        int *other = graph->other[to] = ss_arena_take(arena, (size_t)edges, sizeof *other, "tasks");
+        if (!start || !other) return false;
+        int *next = start + 1; // shifted by one, so that filling turns ends into starts
+        for (int e = 0; e < edges; e++) next[edge[e][to] + 1]++;
+        for (int t = 0; t < count; t++) next[t + 1] += next[t];
+        for (int e = 0; e < edges; e++) other[next[edge[e][to]]++] = edge[e][1 - to];
+    }
+    return graph->waits && graph->ready;
+}
+
+typedef struct task_run {
+    ss_task_graph *graph;
+    bool backward;
+    ss_task_body *body;
+    void *context;
+    const ss_team *team;
+    job *job;
+    _Alignas(64) _Atomic int left; // tasks that are not done
+} task_run;
+
+/* The first task that is ready, by its number in the direction of the run; -1: none. */
+static int take_task(const task_run *run)
+{
+    ss_task_graph *graph = run->graph;
+    int words = graph->count / WORD + 1;
+    for (int i = 0; i < words; i++) {
+        int at = run->backward ? words - 1 - i : i;
+        uint64_t ready = graph->ready[at];
+        while (ready) {
+            int bit = run->backward ? WORD - 1 - __builtin_clzll(ready) : __builtin_ctzll(ready);
+            uint64_t mask = UINT64_C(1) << bit;
+            ready = atomic_fetch_and(&graph->ready[at], ~mask);
+            if (ready & mask) return WORD * at + bit;
+        }
+    }
+    return -1;
+}
+
+/* Tasks until all are done. A thread that finds none looks again and again, because one will soon be ready,
+ * and leaves its core to others when it has waited for long; that is not time at work. */
+static void do_tasks(int64_t begin, int64_t end, int worker, void *context)
+{
+    (void)begin, (void)end;
+    task_run *run = context;
+    ss_task_graph *graph = run->graph;
+    while (run->left > 0) {
+        int task = take_task(run);
+        if (task < 0) {
+            int64_t start = run->job->is_timed ? processor_time() : 0;
+            for (int looks = 0; run->left > 0 && (task = take_task(run)) < 0; looks++) {
+                if (looks < run->team->patience)
+                    relax();
+                else
+                    sched_yield();
+            }
+            if (run->job->is_timed) run->job->nanoseconds -= processor_time() - start;
+            if (task < 0) return;
+        }
+
+        run->body(task, worker, run->context);
+        const int *first = graph->start[run->backward], *next = graph->other[run->backward];
+        for (int k = first[task]; k < first[task + 1]; k++) {
+            if (atomic_fetch_sub(&graph->waits[next[k]], 1) == 1)
+                atomic_fetch_or(&graph->ready[next[k] / WORD], UINT64_C(1) << next[k] % WORD);
+        }
+        run->left--;
+    }
+}
+
+void ss_parallel_tasks(ss_team *team, ss_task_graph *graph, bool backward, ss_task_body *body, void *context)
+{
+    int count = graph->count, workers = ss_team_size(team) < count ? ss_team_size(team) : count;
+    job todo = {.count = workers, .grain = 1, .chunks = workers, .body = do_tasks};
+    task_run run = {graph, backward, body, context, team, &todo, count};
+    todo.context = &run;
+    if (workers > 1) {
+        const int *before = graph->start[!backward];
+        for (int word = 0; word <= count / WORD; word++) {
+            uint64_t ready = 0;
+            for (int t = WORD * word; t < count && t < WORD * (word + 1); t++) {
+                int waits = before[t + 1] - before[t];
+                atomic_store_explicit(&graph->waits[t], waits, memory_order_relaxed);
+                if (waits == 0) ready |= UINT64_C(1) << t % WORD;
+            }
+            atomic_store_explicit(&graph->ready[word], ready, memory_order_relaxed);
+        }
+    }
+    if (workers > 1 && share(team, &todo)) return;
+    for (int t = 0; t < count; t++) body(backward ? count - 1 - t : t, 0, context);
 }
 
 /* ---- sum -------------------------------------------------------------------------------------------- */

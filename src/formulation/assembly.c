@@ -61,6 +61,7 @@ typedef struct contact_loop {
     ss_rows *rows;
     const ss_problem_builder *builder; // behind the joints: for adding
     const ss_answer *answer;           // for guessing
+    ss_answer *to;                     // for recovering
     double *x;                         // unknowns of the first contact on
 } contact_loop;
 
@@ -249,16 +250,38 @@ static int count_velocities(const ss_assembly *assembly)
     return assembly->transformed ? assembly->transformed->size - assembly->store.problem->size : 0;
 }
 
+static void recover_range(int64_t begin, int64_t end, int worker, void *context)
+{
+    (void)worker;
+    const contact_loop *with = context;
+    const double *x = with->x + with->rows->start[begin / SS_ROWS_AT_ONCE][0];
+    for (int64_t c = begin; c < end; c++) {
+        const ss_contact_row *contact = &with->rows->contact[c];
+        int blocks;
+        ss_contact_impulse impulse = with->model->read(with->rows, contact, with->options, x);
+        ss_rows_set_contact(with->rows, (int)c, &impulse, with->to);
+        x += with->model->unknowns(contact, with->options, &blocks);
+    }
+}
+
 static void recover_under(const ss_contact_model *model, const void *options, ss_rows *rows, const double *x,
                           ss_answer *answer)
 {
     ss_rows_start_answer(answer);
     for (int r = 0; r < rows->joint_count; r++) ss_rows_add_joint(rows, &rows->joint[r], *x++, answer);
-    for (int c = 0, blocks; c < rows->contact_count; c++) {
-        const ss_contact_row *contact = &rows->contact[c];
-        ss_contact_impulse impulse = model->read(rows, contact, options, x);
-        ss_rows_add_contact(rows, contact, &impulse, answer);
-        x += model->unknowns(contact, options, &blocks);
+    if (rows->push && ss_team_size(ss_rows_team(rows)) > 1) {
+        contact_loop with = {.model = model, .options = options, .rows = rows, .to = answer};
+        with.x = (double *)(uintptr_t)x; // only read
+        find_starts(&with);
+        ss_parallel_for(ss_rows_team(rows), rows->contact_count, SS_ROWS_AT_ONCE, recover_range, &with);
+        ss_rows_push_contacts(rows);
+    } else {
+        for (int c = 0, blocks; c < rows->contact_count; c++) {
+            const ss_contact_row *contact = &rows->contact[c];
+            ss_contact_impulse impulse = model->read(rows, contact, options, x);
+            ss_rows_add_contact(rows, contact, &impulse, answer);
+            x += model->unknowns(contact, options, &blocks);
+        }
     }
     ss_rows_end_answer(rows, answer);
     ss_rows_let_go(rows);

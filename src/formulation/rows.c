@@ -384,6 +384,18 @@ static void fill_contacts(int64_t begin, int64_t end, int worker, void *context)
     for (int64_t k = begin; k < end; k++) fill_contact(with->rows, with->step, &with->rows->contact[k]);
 }
 
+static double count_capped(int64_t begin, int64_t end, int worker, void *context)
+{
+    (void)worker;
+    const contact_filling *with = context;
+    int count = 0;
+    for (int64_t k = begin; k < end; k++) {
+        const double *mu = with->rows->frame->contacts.mu[with->rows->contact[k].contact];
+        count += mu[0] > with->step->mu_max || mu[1] > with->step->mu_max;
+    }
+    return count;
+}
+
 static bool add_contacts(const ss_frame *frame, const ss_step_options *step, ss_rows *rows, ss_error *err)
 {
     const ss_contacts *contacts = &frame->contacts;
@@ -409,10 +421,9 @@ static bool add_contacts(const ss_frame *frame, const ss_step_options *step, ss_
     contact_filling with = {.rows = rows, .step = step};
     if (!rows->minimal)
         ss_parallel_for(ss_rows_team(rows), rows->contact_count, SS_ROWS_AT_ONCE, fill_contacts, &with);
-    for (int k = 0; step->mu_max > 0.0 && k < rows->contact_count; k++) {
-        const double *mu = contacts->mu[rows->contact[k].contact];
-        rows->capped_contacts += fmax(mu[0], mu[1]) > step->mu_max;
-    }
+    if (step->mu_max > 0.0)
+        rows->capped_contacts = (int)ss_parallel_sum(ss_rows_team(rows), rows->contact_count, SS_ROWS_AT_ONCE,
+                                                     count_capped, &with);
     return true;
 }
 
@@ -428,6 +439,7 @@ void ss_rows_free(ss_rows *rows)
     ss_release(rows->momentum);
     ss_release(rows->joint);
     ss_release(rows->contact);
+    ss_release(rows->push);
     ss_release(rows->place);
     ss_release(rows->start);
     ss_release(rows->further_body);
@@ -482,13 +494,18 @@ static bool make_room(const ss_frame *frame, ss_rows *rows, ss_error *err)
         rows->contact_room = rows->contact ? contacts + contacts / 4 : contacts;
         ss_release(rows->contact);
         ss_release(rows->start);
+        ss_release(rows->push);
+        rows->push = NULL;
         rows->contact = ss_allocate((size_t)rows->contact_room, sizeof *rows->contact);
         rows->start = ss_allocate((size_t)rows->contact_room / SS_ROWS_AT_ONCE + 2, sizeof *rows->start);
     }
 
-    bool good = rows->body && rows->inverse_mass && rows->inverse_inertia && rows->free_velocity &&
-                rows->velocity && rows->momentum && rows->frame_body && rows->joint && rows->place &&
-                rows->contact && rows->start &&
+    bool pushes_later = ss_team_size(ss_rows_team(rows)) > 1;
+    if (pushes_later && !rows->push) rows->push = ss_allocate((size_t)rows->contact_room, sizeof *rows->push);
+
+    bool good = (rows->push || !pushes_later) && rows->body && rows->inverse_mass && rows->inverse_inertia &&
+                rows->free_velocity && rows->velocity && rows->momentum && rows->frame_body && rows->joint &&
+                rows->place && rows->contact && rows->start &&
                 (further == 0 || (rows->further_body && rows->further_jacobian));
     return good || ss_fail(err, SS_ERROR_RESOURCES, "out of memory for the rows of %d bodies and %d contacts",
                            bodies, contacts);
@@ -589,18 +606,49 @@ static ss_vec3 moment_of(const ss_contact_row *contact, const ss_contact_impulse
     return ss_vec3_add_scaled(in_the_plane(contact, impulse->rolling), impulse->spin, contact->normal);
 }
 
-void ss_rows_push_contact(ss_rows *rows, const ss_contact_row *contact, const ss_contact_impulse *impulse)
+static ss_contact_push push_of(const ss_contact_row *contact, const ss_contact_impulse *impulse)
 {
-    ss_vec3 force =
+    ss_contact_push push = {.pair = {contact->pair[0], contact->pair[1]}};
+    push.force =
         ss_vec3_add_scaled(in_the_plane(contact, impulse->tangent), impulse->normal, contact->normal);
     ss_vec3 torque = moment_of(contact, impulse);
+    for (int side = 0; side < 2; side++)
+        push.turning[side] = ss_vec3_add(ss_vec3_cross(contact->arm[side], push.force), torque);
+    return push;
+}
+
+static void push_side(ss_rows *rows, const ss_contact_push *push, int side)
+{
+    double *momentum = rows->momentum[push->pair[side]], sign = side ? 1.0 : -1.0;
+    ss_vec3_store(ss_vec3_add_scaled(ss_vec3_load(momentum), sign, push->force), momentum);
+    ss_vec3_store(ss_vec3_add_scaled(ss_vec3_load(momentum + 3), sign, push->turning[side]), momentum + 3);
+}
+
+void ss_rows_push_contact(ss_rows *rows, const ss_contact_row *contact, const ss_contact_impulse *impulse)
+{
+    ss_contact_push push = push_of(contact, impulse);
     for (int side = 0; side < 2; side++) {
-        if (contact->pair[side] < 0) continue;
-        double *momentum = rows->momentum[contact->pair[side]], sign = side ? 1.0 : -1.0;
-        ss_vec3 turning = ss_vec3_add(ss_vec3_cross(contact->arm[side], force), torque);
-        ss_vec3_store(ss_vec3_add_scaled(ss_vec3_load(momentum), sign, force), momentum);
-        ss_vec3_store(ss_vec3_add_scaled(ss_vec3_load(momentum + 3), sign, turning), momentum + 3);
+        if (push.pair[side] >= 0) push_side(rows, &push, side);
     }
+}
+
+/* Bodies begin .. end - 1, in the order of the contacts. */
+static void push_bodies(int64_t begin, int64_t end, int worker, void *context)
+{
+    (void)worker;
+    ss_rows *rows = context;
+    for (int k = 0; k < rows->contact_count; k++) {
+        for (int side = 0; side < 2; side++) {
+            int body = rows->push[k].pair[side];
+            if (body >= begin && body < end) push_side(rows, &rows->push[k], side);
+        }
+    }
+}
+
+void ss_rows_push_contacts(ss_rows *rows)
+{
+    ss_team *team = ss_rows_team(rows);
+    ss_parallel_for(team, rows->body_count, rows->body_count / ss_team_size(team) + 1, push_bodies, rows);
 }
 
 void ss_rows_move(ss_rows *rows)
@@ -642,14 +690,25 @@ void ss_rows_add_joint(ss_rows *rows, const ss_joint_row *joint, double impulse,
     ss_rows_push_joint(rows, joint, impulse);
 }
 
-void ss_rows_add_contact(ss_rows *rows, const ss_contact_row *contact, const ss_contact_impulse *impulse,
-                         ss_answer *answer)
+static void write_contact(const ss_contact_row *contact, const ss_contact_impulse *impulse, ss_answer *answer)
 {
     int c = contact->contact;
     answer->normal_impulse[c] = impulse->normal - contact->pull;
     ss_vec3_store(in_the_plane(contact, impulse->tangent), answer->friction_impulse[c]);
     if (answer->rolling_impulse) ss_vec3_store(moment_of(contact, impulse), answer->rolling_impulse[c]);
+}
+
+void ss_rows_add_contact(ss_rows *rows, const ss_contact_row *contact, const ss_contact_impulse *impulse,
+                         ss_answer *answer)
+{
+    write_contact(contact, impulse, answer);
     ss_rows_push_contact(rows, contact, impulse);
+}
+
+void ss_rows_set_contact(ss_rows *rows, int k, const ss_contact_impulse *impulse, ss_answer *answer)
+{
+    write_contact(&rows->contact[k], impulse, answer);
+    rows->push[k] = push_of(&rows->contact[k], impulse);
 }
 
 void ss_rows_end_answer(ss_rows *rows, ss_answer *answer)

@@ -52,6 +52,13 @@ typedef struct ss_contact_row {
     int alternatives, primary; /* peg-mlcp alone: how many more there are, and the one that this is */
 } ss_contact_row;
 
+/* What a contact does to its bodies: the force on the second one, and the torques about both centres, as if
+ * both were the second. */
+typedef struct ss_contact_push {
+    ss_vec3 force, turning[2];
+    int pair[2];
+} ss_contact_push;
+
 typedef struct ss_rows {
     const ss_frame *frame;
     int body_count;
@@ -75,7 +82,8 @@ typedef struct ss_rows {
     /* Unknowns and blocks of the contacts in front of each chunk of them, as a model has them: written by who
      * goes through them. */
     int64_t (*start)[2];
-    ss_team *team; /* shares loops over contacts and bodies; NULL: one thread */
+    ss_contact_push *push; /* of every contact, where a team goes through them */
+    ss_team *team;         /* shares loops over contacts and bodies; NULL: one thread */
     /* In minimal coordinates implied joints are left out, and pushes move the coordinates. Rows between
      * bodies of which T moves none are left out as well. */
     bool minimal;
@@ -142,6 +150,8 @@ typedef struct ss_contact_impulse {
 /* momentum += J' impulse */
 void ss_rows_push_joint(ss_rows *rows, const ss_joint_row *joint, double impulse);
 void ss_rows_push_contact(ss_rows *rows, const ss_contact_row *contact, const ss_contact_impulse *impulse);
+/* The same of all contacts at once, by the team, with the pushes that ss_rows_set_contact left. */
+void ss_rows_push_contacts(ss_rows *rows);
 /* velocity += M^-1 momentum, when all have been pushed */
 void ss_rows_move(ss_rows *rows);
 
@@ -150,6 +160,8 @@ void ss_rows_start_answer(ss_answer *answer);
 void ss_rows_add_joint(ss_rows *rows, const ss_joint_row *joint, double impulse, ss_answer *answer);
 void ss_rows_add_contact(ss_rows *rows, const ss_contact_row *contact, const ss_contact_impulse *impulse,
                          ss_answer *answer);
+/* As ss_rows_add_contact of contact k of the rows, but the bodies are pushed later. */
+void ss_rows_set_contact(ss_rows *rows, int k, const ss_contact_impulse *impulse, ss_answer *answer);
 void ss_rows_end_answer(ss_rows *rows, ss_answer *answer);
 /* The other way: what an answer says about one contact. */
 ss_contact_impulse ss_contact_impulse_of(const ss_contact_row *contact, const ss_answer *answer);

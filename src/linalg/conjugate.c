@@ -60,25 +60,33 @@ static double weight_of(ss_conjugate *cg, double square)
 
 typedef struct extrapolation {
     const ss_conjugate *cg;
-    const ss_conjugate_part *part;
     double beta;
 } extrapolation;
 
-static void extrapolate_range(int64_t begin, int64_t end, int worker, void *context)
+static int64_t grains_of(const ss_conjugate_part *part)
+{
+    return ((int64_t)part->size + SS_CONJUGATE_GRAIN - 1) / SS_CONJUGATE_GRAIN;
+}
+
+/* Grains of all parts, one part after the other. */
+static void extrapolate_grains(int64_t begin, int64_t end, int worker, void *context)
 {
     (void)worker;
     const extrapolation *of = context;
-    const ss_conjugate_part *part = of->part;
-    of->cg->extrapolate(of->beta, (size_t)(end - begin), part->at + begin, part->last + begin,
-                        part->direction + begin);
+    for (int64_t grain = begin; grain < end; grain++) {
+        const ss_conjugate_part *part = of->cg->part;
+        int64_t at = grain;
+        while (at >= grains_of(part)) at -= grains_of(part++);
+        size_t first = (size_t)at * SS_CONJUGATE_GRAIN, left = part->size - first;
+        of->cg->extrapolate(of->beta, left < SS_CONJUGATE_GRAIN ? left : SS_CONJUGATE_GRAIN, part->at + first,
+                            part->last + first, part->direction + first);
+    }
 }
 
 void ss_conjugate_next(ss_conjugate *cg, double square)
 {
-    enum { AT_ONCE = 4096 }; // a multiple of any register
     extrapolation of = {.cg = cg, .beta = weight_of(cg, square)};
-    for (int k = 0; k < SS_CONJUGATE_PARTS; k++) {
-        of.part = &cg->part[k];
-        ss_parallel_for(cg->team, (int64_t)of.part->size, AT_ONCE, extrapolate_range, &of);
-    }
+    int64_t grains = 0;
+    for (int k = 0; k < SS_CONJUGATE_PARTS; k++) grains += grains_of(&cg->part[k]);
+    ss_parallel_for(cg->team, grains, 1, extrapolate_grains, &of);
 }

@@ -14,6 +14,7 @@
 #include <stickslip/base.h>
 
 enum { SS_CONJUGATE_PARTS = 3 };
+enum { SS_CONJUGATE_GRAIN = 2048 }; /* numbers that a thread does at once; a multiple of any register */
 
 typedef struct ss_conjugate_part {
     size_t size;
@@ -24,14 +25,14 @@ typedef struct ss_conjugate_part {
 typedef struct ss_conjugate {
     ss_conjugate_part part[SS_CONJUGATE_PARTS]; /* size and at are for the caller to set */
     /* (at - last) . direction, by an inner product in which all have one unit */
-    double (*overlap)(const struct ss_conjugate *conjugate);
+    double (*overlap)(struct ss_conjugate *conjugate);
     const void *context; /* for overlap */
     /* direction <- beta direction + (point - last),  point <- last <- point + beta direction (as it was) */
     void (*extrapolate)(double beta, size_t count, double *point, double *last, double *direction);
     double slack; /* beta up to 1 + slack counts as 1, */
     int growths;  /* as often as this */
     double last_square, restart_square;
-    ss_team *team;     /* shares the extrapolation; NULL: one thread */
+    ss_team *team;     /* shares extrapolation and overlap; NULL: one thread */
     int wait, waiting; /* plain sweeps after a restart that came without progress; those still to do */
 } ss_conjugate;
 

@@ -9,23 +9,32 @@
 #include <math.h>
 #include <string.h>
 
+/* What a thread needs for itself. */
+typedef struct scratch {
+    int *place;       // per node: where it is in the front at hand
+    int *owner;       // per node: the front at hand, if it is in it
+    int *waiting;     // fronts whose contributions are on the stack
+    int *index;       // rows of a contribution in the parent's front
+    double *gathered; // one front's part of a vector
+    double *x;        // solutions of a task, all unknowns
+    double pace;      // s per operation, measured where there is a deadline; 0: not yet
+} scratch;
+
 struct ss_front_lu {
     ss_front_tree tree;
     bool *active; // what the tree was made for
     bool analysed;
     bool is_symmetric; // L L': only the lower halves of fronts count
-    int *place;        // per node: where it is in the front at hand
-    int *owner;        // per node: the front at hand, if it is in it
-    int *exchange;     // row exchanges of all fronts
-    int *waiting;      // fronts whose contributions are on the stack
-    int *index;        // rows of a contribution in the parent's front
-    double *factor;    // of all fronts
+    ss_team *team;
+    scratch *own;   // of each thread
+    int own_count;  // threads
+    int *exchange;  // row exchanges of all fronts
+    double *factor; // of all fronts
     double *stack;
-    double *gathered; // one front's part of a vector
-    size_t factor_capacity, stack_capacity;
+    double *passed; // what tasks pass on to the one above them in a solve
+    size_t factor_capacity, stack_capacity, passed_capacity;
     int index_capacity;
     double deadline;
-    double pace; // s per operation, measured where there is a deadline; 0: not yet
 };
 
 /* ---- life ------------------------------------------------------------------------------------------- */
@@ -42,11 +51,8 @@ ss_front_lu *ss_front_lu_create(const ss_block_rows *pattern, ss_error *err)
     bool good = ss_front_tree_create(pattern, &lu->tree, err);
     if (good) {
         lu->active = ss_allocate(n, sizeof *lu->active);
-        lu->place = ss_allocate(n, sizeof *lu->place);
-        lu->owner = ss_allocate(n, sizeof *lu->owner);
-        lu->waiting = ss_allocate(n, sizeof *lu->waiting);
         lu->exchange = ss_allocate((size_t)pattern->first[n], sizeof *lu->exchange);
-        good = lu->active && lu->place && lu->owner && lu->waiting && lu->exchange;
+        good = lu->active && lu->exchange;
         if (!good) ss_fail(err, SS_ERROR_RESOURCES, "out of memory for a factorisation");
     }
     if (good) return lu;
@@ -54,19 +60,32 @@ ss_front_lu *ss_front_lu_create(const ss_block_rows *pattern, ss_error *err)
     return NULL;
 }
 
+static void free_scratch(ss_front_lu *lu)
+{
+    for (int w = 0; w < lu->own_count; w++) {
+        scratch *own = &lu->own[w];
+        ss_release(own->place);
+        ss_release(own->owner);
+        ss_release(own->waiting);
+        ss_release(own->index);
+        ss_release(own->gathered);
+        ss_release(own->x);
+    }
+    ss_release(lu->own);
+    lu->own = NULL;
+    lu->own_count = 0;
+}
+
 void ss_front_lu_destroy(ss_front_lu *lu)
 {
     if (!lu) return;
+    free_scratch(lu);
     ss_front_tree_free(&lu->tree);
     ss_release(lu->active);
-    ss_release(lu->place);
-    ss_release(lu->owner);
     ss_release(lu->exchange);
-    ss_release(lu->waiting);
-    ss_release(lu->index);
     ss_release(lu->factor);
     ss_release(lu->stack);
-    ss_release(lu->gathered);
+    ss_release(lu->passed);
     ss_release(lu);
 }
 
@@ -89,6 +108,49 @@ void ss_front_lu_set_deadline(ss_front_lu *lu, double deadline)
     lu->deadline = deadline;
 }
 
+void ss_front_lu_set_team(ss_front_lu *lu, ss_team *team)
+{
+    if (team != lu->team) lu->analysed = false; // stacks are another size
+    lu->team = team;
+}
+
+/* Threads that share the tasks: one, where the stacks of all would take several times the memory of one. */
+static ss_team *helpers_of(const ss_front_lu *lu)
+{
+    enum { MOST_TIMES = 8 };
+    const ss_front_tree *tree = &lu->tree;
+    bool too_large = tree->task_stack_size > MOST_TIMES * tree->stack_size;
+    return tree->task_count == 1 || too_large ? NULL : lu->team;
+}
+
+static bool make_scratch(ss_front_lu *lu)
+{
+    const ss_block_rows *pattern = lu->tree.pattern;
+    int threads = ss_team_size(helpers_of(lu)), rows = lu->tree.largest_rows;
+    size_t n = (size_t)pattern->nodes, unknowns = (size_t)pattern->first[n];
+    bool by_tasks = lu->tree.task_count > 1;
+    if (lu->own_count >= threads && rows <= lu->index_capacity && (lu->own[0].x || !by_tasks)) return true;
+    free_scratch(lu);
+    lu->index_capacity = rows + rows / 4;
+    lu->own = ss_allocate((size_t)threads, sizeof *lu->own);
+    if (!lu->own) return false;
+    lu->own_count = threads;
+    for (int w = 0; w < threads; w++) {
+        scratch *own = &lu->own[w];
+        own->place = ss_allocate(n, sizeof *own->place);
+        own->owner = ss_allocate(n, sizeof *own->owner);
+        own->waiting = ss_allocate(n, sizeof *own->waiting);
+        own->index = ss_allocate((size_t)lu->index_capacity, sizeof *own->index);
+        own->gathered = ss_allocate((size_t)lu->index_capacity, sizeof *own->gathered);
+        if (by_tasks) own->x = ss_allocate(unknowns, sizeof *own->x);
+        bool good = own->place && own->owner && own->waiting && own->index && own->gathered;
+        if (good && (own->x || !by_tasks)) continue;
+        free_scratch(lu);
+        return false;
+    }
+    return true;
+}
+
 /* A new tree when other nodes are active than last time. */
 static bool analyse(ss_front_lu *lu, const bool *active)
 {
@@ -104,17 +166,10 @@ static bool analyse(ss_front_lu *lu, const bool *active)
     lu->analysed = false;
     if (!ss_front_tree_analyse(&lu->tree, lu->active)) return false;
     if (!reserve(&lu->factor, &lu->factor_capacity, lu->tree.factor_size)) return false;
-    if (!reserve(&lu->stack, &lu->stack_capacity, lu->tree.stack_size)) return false;
-
-    int rows = lu->tree.largest_rows;
-    if (!lu->index || !lu->gathered || rows > lu->index_capacity) {
-        ss_release(lu->index);
-        ss_release(lu->gathered);
-        lu->index_capacity = rows + rows / 4;
-        lu->index = ss_allocate((size_t)lu->index_capacity, sizeof *lu->index);
-        lu->gathered = ss_allocate((size_t)lu->index_capacity, sizeof *lu->gathered);
-    }
-    return lu->analysed = lu->index && lu->gathered;
+    size_t stack = helpers_of(lu) ? lu->tree.task_stack_size : lu->tree.stack_size;
+    if (!reserve(&lu->stack, &lu->stack_capacity, stack)) return false;
+    if (!reserve(&lu->passed, &lu->passed_capacity, lu->tree.task_border_size)) return false;
+    return lu->analysed = make_scratch(lu);
 }
 
 /* ---- one front -------------------------------------------------------------------------------------- */
@@ -143,8 +198,8 @@ static void put_block(const columns *front, const double *block, int row, int ro
 
 /* The matrix's own blocks in rows and columns of the pivots, into a front that is zero otherwise. Pivots come
  * first, then the border. */
-static void assemble(ss_front_lu *lu, const double *values, const ss_front *front, int owner,
-                     const columns *to)
+static void assemble(const ss_front_lu *lu, scratch *own, const double *values, const ss_front *front,
+                     int owner, const columns *to)
 {
     const ss_block_rows *pattern = lu->tree.pattern;
     size_t all = (size_t)to->rows, pivots = (size_t)to->pivots, rest = all - pivots;
@@ -157,8 +212,8 @@ static void assemble(ss_front_lu *lu, const double *values, const ss_front *fron
     for (int k = 0; k < front->pivot_count + front->border_count; k++) {
         bool is_pivot = k < front->pivot_count;
         int node = is_pivot ? front->pivot_nodes[k] : front->border_nodes[k - front->pivot_count];
-        lu->place[node] = at;
-        lu->owner[node] = owner;
+        own->place[node] = at;
+        own->owner[node] = owner;
         at += ss_block_rows_size(pattern, node);
     }
 
@@ -166,25 +221,26 @@ static void assemble(ss_front_lu *lu, const double *values, const ss_front *fron
         int i = front->pivot_nodes[p], rows = ss_block_rows_size(pattern, i);
         for (int k = pattern->start[i]; k < pattern->start[i + 1]; k++) {
             int j = pattern->column[k], cols = ss_block_rows_size(pattern, j);
-            if (!lu->active[j] || lu->owner[j] != owner) continue; // eliminated before
-            bool is_pivot = lu->place[j] < front->pivots;
+            if (!lu->active[j] || own->owner[j] != owner) continue; // eliminated before
+            bool is_pivot = own->place[j] < front->pivots;
             if (is_pivot || !lu->is_symmetric)
-                put_block(to, values + pattern->place[k], lu->place[i], rows, lu->place[j], cols);
+                put_block(to, values + pattern->place[k], own->place[i], rows, own->place[j], cols);
             if (is_pivot) continue; // its row has its turn
-            put_block(to, values + pattern->place[pattern->mirror[k]], lu->place[j], cols, lu->place[i],
+            put_block(to, values + pattern->place[pattern->mirror[k]], own->place[j], cols, own->place[i],
                       rows);
         }
     }
 }
 
 /* What the elimination of a child left for its border, added to the front of its parent. */
-static void add_contribution(ss_front_lu *lu, const ss_front *child, const double *block, const columns *to)
+static void add_contribution(const ss_front_lu *lu, scratch *own, const ss_front *child, const double *block,
+                             const columns *to)
 {
     const ss_block_rows *pattern = lu->tree.pattern;
-    int rest = child->rows - child->pivots, count = 0, *index = lu->index;
+    int rest = child->rows - child->pivots, count = 0, *index = own->index;
     for (int k = 0; k < child->border_count; k++) {
         int node = child->border_nodes[k];
-        for (int i = 0; i < ss_block_rows_size(pattern, node); i++) index[count++] = lu->place[node] + i;
+        for (int i = 0; i < ss_block_rows_size(pattern, node); i++) index[count++] = own->place[node] + i;
     }
     for (int j = 0; j < rest; j++, block += rest) {
         int col = index[j];
@@ -238,49 +294,46 @@ static bool eliminate_symmetric(const columns *front)
 /* ---- deadlines -------------------------------------------------------------------------------------- */
 
 /* BLAS cannot be interrupted: a front is not begun when it would take too long at the pace of those before,
- * which are smaller as a rule. `began`: when the last one did; `operations`: multiplications of that one,
- * pivots (rows^2 - rows pivots + pivots^2 / 3), half of them where it is symmetric. */
-static bool is_late_for(ss_front_lu *lu, const ss_front *next, double *began, double *operations)
+ * which are smaller as a rule. `began`: when the last one did; `operations`: multiplications of that one. */
+static bool is_late_for(const ss_front_lu *lu, scratch *own, const ss_front *next, double *began,
+                        double *operations)
 {
     static const double enough = 1e5; // operations, to tell a pace
     if (!(lu->deadline < INFINITY)) return false;
-    double now = ss_clock_seconds(), rows = next->rows, pivots = next->pivots;
-    if (*operations > enough) lu->pace = (now - *began) / *operations;
+    double now = ss_clock_seconds();
+    if (*operations > enough) own->pace = (now - *began) / *operations;
     *began = now;
-    *operations =
-        pivots * (rows * rows - rows * pivots + pivots * pivots / 3.0) * (lu->is_symmetric ? 0.5 : 1.0);
-    return now + lu->pace * *operations >= lu->deadline;
+    *operations = ss_front_work(next) * (lu->is_symmetric ? 0.5 : 1.0);
+    return now + own->pace * *operations >= lu->deadline;
 }
 
 /* ---- all fronts ------------------------------------------------------------------------------------- */
 
-ss_linalg_status ss_front_lu_factor(ss_front_lu *lu, const double *values, const bool *active)
+/* Fronts begin .. end - 1. What their children left is on the stack or, of children that are not among them,
+ * with the tasks `child`, of which the last one comes first, as on a stack. */
+static ss_linalg_status factor_fronts(ss_front_lu *lu, scratch *own, const double *values, int begin, int end,
+                                      double *stack, const int *child, int child_count)
 {
-    /* s: about what the first analysis takes, measured on pyramids of cubes. It cannot be interrupted. */
-    static const double per_block = 1.5e-7;
     const ss_front_tree *tree = &lu->tree;
-    int nodes = tree->pattern->nodes;
-    ss_blas_use_one_thread();
-    if (ss_deadline_misses(lu->deadline, lu->analysed ? 0.0 : per_block * tree->pattern->start[nodes]))
-        return SS_LINALG_LATE;
-    if (!analyse(lu, active)) return SS_LINALG_NO_MEMORY;
-
-    for (int i = 0; i < nodes; i++) lu->owner[i] = -1;
-    double *top = lu->stack;
+    double *top = stack, began = 0.0, operations = 0.0;
     int waiting = 0;
-    double began = 0.0, operations = 0.0;
-    for (int f = 0; f < tree->front_count; f++) {
+    for (int f = begin; f < end; f++) {
         const ss_front *front = &tree->fronts[f];
-        if (is_late_for(lu, front, &began, &operations)) return SS_LINALG_LATE;
+        if (is_late_for(lu, own, front, &began, &operations)) return SS_LINALG_LATE;
 
         /* The front: blocks of the matrix, and what its children left. */
         columns work = {lu->factor + front->left, top, front->rows, front->pivots};
-        assemble(lu, values, front, f, &work);
+        assemble(lu, own, values, front, f, &work);
         for (int c = 0; c < front->children; c++) {
-            const ss_front *child = &tree->fronts[lu->waiting[--waiting]];
-            size_t side = (size_t)(child->rows - child->pivots);
+            if (waiting == 0) {
+                const ss_front_task *task = &tree->tasks[child[--child_count]];
+                add_contribution(lu, own, &tree->fronts[task->end - 1], lu->stack + task->stack, &work);
+                continue;
+            }
+            const ss_front *last = &tree->fronts[own->waiting[--waiting]];
+            size_t side = (size_t)(last->rows - last->pivots);
             top -= side * side;
-            add_contribution(lu, child, top, &work);
+            add_contribution(lu, own, last, top, &work);
         }
         bool good =
             lu->is_symmetric ? eliminate_symmetric(&work) : eliminate(&work, lu->exchange + front->exchange);
@@ -296,10 +349,51 @@ ss_linalg_status ss_front_lu_factor(ss_front_lu *lu, const double *values, const
             if (!lu->is_symmetric) memcpy(right + j * pivots, column, pivots * sizeof *right);
             memmove(top + j * rest + from, column + pivots + from, (rest - from) * sizeof *top);
         }
-        lu->waiting[waiting++] = f;
+        own->waiting[waiting++] = f;
         top += rest * rest;
     }
     return SS_LINALG_OK;
+}
+
+typedef struct factoring {
+    ss_front_lu *lu;
+    const double *values;
+    _Atomic bool is_singular, is_late;
+} factoring;
+
+static void factor_task(int t, int worker, void *context)
+{
+    factoring *of = context;
+    const ss_front_tree *tree = &of->lu->tree;
+    const ss_front_task *task = &tree->tasks[t];
+    const int *start = tree->graph.start[1] + t;
+    if (of->is_singular || of->is_late) return;
+    ss_linalg_status status =
+        factor_fronts(of->lu, &of->lu->own[worker], of->values, task->begin, task->end,
+                      of->lu->stack + task->stack, tree->graph.other[1] + start[0], start[1] - start[0]);
+    if (status == SS_LINALG_SINGULAR) of->is_singular = true;
+    if (status == SS_LINALG_LATE) of->is_late = true;
+}
+
+ss_linalg_status ss_front_lu_factor(ss_front_lu *lu, const double *values, const bool *active)
+{
+    /* s: about what the first analysis takes, measured on pyramids of cubes. It cannot be interrupted. */
+    static const double per_block = 1.5e-7;
+    ss_front_tree *tree = &lu->tree;
+    int nodes = tree->pattern->nodes;
+    ss_blas_use_one_thread();
+    if (ss_deadline_misses(lu->deadline, lu->analysed ? 0.0 : per_block * tree->pattern->start[nodes]))
+        return SS_LINALG_LATE;
+    if (!analyse(lu, active)) return SS_LINALG_NO_MEMORY;
+
+    for (int w = 0; w < lu->own_count; w++) {
+        for (int i = 0; i < nodes; i++) lu->own[w].owner[i] = -1;
+    }
+    if (!helpers_of(lu))
+        return factor_fronts(lu, &lu->own[0], values, 0, tree->front_count, lu->stack, NULL, 0);
+    factoring of = {.lu = lu, .values = values};
+    ss_parallel_tasks(lu->team, &tree->graph, false, factor_task, &of);
+    return of.is_singular ? SS_LINALG_SINGULAR : of.is_late ? SS_LINALG_LATE : SS_LINALG_OK;
 }
 
 /* ---- solving ---------------------------------------------------------------------------------------- */
@@ -319,12 +413,12 @@ static void scatter(const ss_block_rows *pattern, const int *nodes, int count, c
     }
 }
 
-static void forward(ss_front_lu *lu, const ss_front *front, double *x)
+static void forward(const ss_front_lu *lu, scratch *own, const ss_front *front, double *x)
 {
     const ss_block_rows *pattern = lu->tree.pattern;
     const double *left = lu->factor + front->left;
     int pivots = front->pivots, rest = front->rows - pivots, *exchange = lu->exchange + front->exchange;
-    double *part = lu->gathered;
+    double *part = own->gathered;
     gather(pattern, front->pivot_nodes, front->pivot_count, x, part);
     for (int i = 0; i < pivots && !lu->is_symmetric; i++) {
         double kept = part[i];
@@ -342,12 +436,12 @@ static void forward(ss_front_lu *lu, const ss_front *front, double *x)
 }
 
 /* x <- U11^-1 (x - U12 border), or L11'^-1 (x - L21' border) */
-static void backward(ss_front_lu *lu, const ss_front *front, double *x)
+static void backward(const ss_front_lu *lu, scratch *own, const ss_front *front, double *x)
 {
     const ss_block_rows *pattern = lu->tree.pattern;
     int rows = front->rows, pivots = front->pivots, rest = rows - pivots;
     const double *left = lu->factor + front->left, *right = lu->factor + front->right;
-    double *part = lu->gathered;
+    double *part = own->gathered;
     gather(pattern, front->pivot_nodes, front->pivot_count, x, part);
     gather(pattern, front->border_nodes, front->border_count, x, part + pivots);
     if (rest > 0 && lu->is_symmetric)
@@ -363,14 +457,75 @@ static void backward(ss_front_lu *lu, const ss_front *front, double *x)
     scatter(pattern, front->pivot_nodes, front->pivot_count, part, x);
 }
 
+typedef struct solving {
+    ss_front_lu *lu;
+    double *x;
+} solving;
+
+static void copy_pivots(const ss_front_tree *tree, const ss_front_task *task, const double *from, double *to)
+{
+    for (int f = task->begin; f < task->end; f++) {
+        for (int k = 0; k < tree->fronts[f].pivot_count; k++) {
+            int node = tree->fronts[f].pivot_nodes[k];
+            for (int i = tree->pattern->first[node]; i < tree->pattern->first[node + 1]; i++) to[i] = from[i];
+        }
+    }
+}
+
+/* A task works on a copy of its own unknowns, with zeros in the border of its last front, and passes on what
+ * it has added to these: tasks at the same time may have the same border. */
+static void forward_task(int t, int worker, void *context)
+{
+    const solving *of = context;
+    ss_front_lu *lu = of->lu;
+    const ss_front_tree *tree = &lu->tree;
+    const ss_block_rows *pattern = tree->pattern;
+    const ss_front_task *task = &tree->tasks[t];
+    const ss_front *last = &tree->fronts[task->end - 1];
+    scratch *own = &lu->own[worker];
+    copy_pivots(tree, task, of->x, own->x);
+    for (int k = 0; k < last->border_count; k++) {
+        int node = last->border_nodes[k];
+        for (int i = pattern->first[node]; i < pattern->first[node + 1]; i++) own->x[i] = 0.0;
+    }
+    for (int c = tree->graph.start[1][t]; c < tree->graph.start[1][t + 1]; c++) {
+        const ss_front_task *child = &tree->tasks[tree->graph.other[1][c]];
+        const ss_front *from = &tree->fronts[child->end - 1];
+        const double *passed = lu->passed + child->border;
+        for (int k = 0; k < from->border_count; k++) {
+            int node = from->border_nodes[k];
+            for (int i = pattern->first[node]; i < pattern->first[node + 1]; i++) own->x[i] += *passed++;
+        }
+    }
+
+    for (int f = task->begin; f < task->end; f++) forward(lu, own, &tree->fronts[f], own->x);
+    copy_pivots(tree, task, own->x, of->x);
+    gather(pattern, last->border_nodes, last->border_count, own->x, lu->passed + task->border);
+}
+
+static void backward_task(int t, int worker, void *context)
+{
+    const solving *of = context;
+    const ss_front_tree *tree = &of->lu->tree;
+    for (int f = tree->tasks[t].end - 1; f >= tree->tasks[t].begin; f--)
+        backward(of->lu, &of->lu->own[worker], &tree->fronts[f], of->x);
+}
+
 void ss_front_lu_solve(ss_front_lu *lu, const double *b, double *x)
 {
-    const ss_front_tree *tree = &lu->tree;
+    ss_front_tree *tree = &lu->tree;
     const ss_block_rows *pattern = tree->pattern;
     for (int node = 0; node < pattern->nodes; node++) {
         if (!lu->active[node]) continue;
         for (int i = pattern->first[node]; i < pattern->first[node + 1]; i++) x[i] = b[i];
     }
-    for (int f = 0; f < tree->front_count; f++) forward(lu, &tree->fronts[f], x);
-    for (int f = tree->front_count - 1; f >= 0; f--) backward(lu, &tree->fronts[f], x);
+    if (tree->task_count == 1) {
+        for (int f = 0; f < tree->front_count; f++) forward(lu, &lu->own[0], &tree->fronts[f], x);
+        for (int f = tree->front_count - 1; f >= 0; f--) backward(lu, &lu->own[0], &tree->fronts[f], x);
+        return;
+    }
+    solving of = {lu, x};
+    ss_team *team = helpers_of(lu);
+    ss_parallel_tasks(team, &tree->graph, false, forward_task, &of);
+    ss_parallel_tasks(team, &tree->graph, true, backward_task, &of);
 }

@@ -26,6 +26,8 @@ void ss_front_lu_destroy(ss_front_lu *lu);
 void ss_front_lu_use_symmetry(ss_front_lu *lu);
 /* Factorisations that cannot end before it are given up (base/deadline.h); INFINITY, as at first: none. */
 void ss_front_lu_set_deadline(ss_front_lu *lu, double deadline);
+/* Shares factorisations and solves of large matrices, with the same bits; NULL, as at first: one thread. */
+void ss_front_lu_set_team(ss_front_lu *lu, ss_team *team);
 /* `values` as laid out by the pattern; `active` per node, NULL = all. OK, SINGULAR (a pivot is zero or not
  * finite), LATE or NO_MEMORY. */
 ss_linalg_status ss_front_lu_factor(ss_front_lu *lu, const double *values, const bool *active);

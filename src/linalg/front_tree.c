@@ -59,6 +59,7 @@ void ss_front_tree_free(ss_front_tree *tree)
     ss_release(tree->pivot_nodes);
     ss_release(tree->visit);
     ss_release(tree->border);
+    ss_arena_destroy(tree->arena);
     *tree = (ss_front_tree){0};
 }
 
@@ -265,10 +266,88 @@ static void place_fronts(ss_front_tree *tree)
     }
 }
 
+/* ---- tasks ------------------------------------------------------------------------------------------ */
+
+/* Subtrees of a share of the work or less are tasks, and so is each front above them. What the tasks are
+ * depends on the tree alone, for they are summed one by one in solves. */
+static bool make_tasks(ss_front_tree *tree)
+{
+    enum { SHARES = 16, WORTH_SHARING = 100000 }; // numbers in factors, of which a solve takes 0.1 ms
+    int count = tree->front_count, *stack = tree->visit;
+    size_t n = (size_t)count;
+    tree->task_count = 1;
+    tree->task_stack_size = tree->task_border_size = 0;
+    if (tree->factor_size < WORTH_SHARING) return true;
+    if (!tree->arena) tree->arena = ss_arena_create(0, NULL);
+    if (!tree->arena) return false;
+    ss_arena_clear(tree->arena);
+    static const double call = 1000.0; // multiplications: what a front costs beside its own
+    double *work = ss_arena_take(tree->arena, n, sizeof *work, "work of fronts");
+    int *first = ss_arena_take(tree->arena, n, sizeof *first, "subtrees");
+    int *parent = ss_arena_take(tree->arena, n, sizeof *parent, "subtrees");
+    int *task_of = ss_arena_take(tree->arena, n, sizeof *task_of, "tasks of fronts");
+    int(*edge)[2] = ss_arena_take(tree->arena, n, sizeof *edge, "order of tasks");
+    tree->tasks = ss_arena_take(tree->arena, n, sizeof *tree->tasks, "tasks of fronts");
+    if (!work || !first || !parent || !task_of || !edge || !tree->tasks) return false;
+
+    // Work and first front of every subtree.
+    double all = 0.0;
+    for (int f = 0, waiting = 0; f < count; f++) {
+        const ss_front *front = &tree->fronts[f];
+        work[f] = ss_front_work(front) + call;
+        all += work[f];
+        first[f] = f;
+        parent[f] = NONE;
+        for (int c = 0; c < front->children; c++) {
+            int child = stack[--waiting];
+            work[f] += work[child];
+            first[f] = first[child];
+            parent[child] = f;
+        }
+        stack[waiting++] = f;
+    }
+
+    // Tasks in the order of their last fronts, children before parents.
+    int tasks = 0, edges = 0;
+    for (int f = 0; f < count; f++) {
+        bool above = work[f] > all / SHARES;
+        if (!above && parent[f] != NONE && work[parent[f]] <= all / SHARES) continue;
+        task_of[f] = tasks;
+        tree->tasks[tasks++] = (ss_front_task){.begin = above ? f : first[f], .end = f + 1};
+    }
+    for (int t = 0; t < tasks; t++) {
+        int up = parent[tree->tasks[t].end - 1];
+        if (up != NONE) edge[edges][0] = t, edge[edges++][1] = task_of[up];
+    }
+
+    // Their stacks and borders.
+    tree->task_count = tasks;
+    for (int t = 0; t < tasks; t++) {
+        ss_front_task *task = &tree->tasks[t];
+        size_t top = 0, highest = 0;
+        int waiting = 0;
+        for (int f = task->begin; f < task->end; f++) {
+            const ss_front *front = &tree->fronts[f];
+            size_t rows = (size_t)front->rows, rest = rows - (size_t)front->pivots;
+            if (top + rows * rest > highest) highest = top + rows * rest;
+            for (int c = 0; c < front->children && waiting; c++)
+                top -= left_over(&tree->fronts[stack[--waiting]]);
+            stack[waiting++] = f;
+            top += left_over(front);
+        }
+        const ss_front *last = &tree->fronts[task->end - 1];
+        task->stack = tree->task_stack_size;
+        task->border = tree->task_border_size;
+        tree->task_stack_size += highest;
+        tree->task_border_size += (size_t)(last->rows - last->pivots);
+    }
+    return ss_task_graph_create(tasks, edges, (const int(*)[2])edge, tree->arena, &tree->graph);
+}
+
 bool ss_front_tree_analyse(ss_front_tree *tree, const bool *active)
 {
     if (!make_groups(tree, active)) return false;
     emit_all(tree, active);
     place_fronts(tree);
-    return true;
+    return make_tasks(tree);
 }

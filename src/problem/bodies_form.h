@@ -85,7 +85,8 @@ void ss_bodies_form_forget_further(ss_bodies_form *form);
 /* NULL is fine. */
 void ss_bodies_form_destroy(ss_bodies_form *form);
 
-/* ss_problem_apply, shared by a team: the same bits for any. */
+/* ss_problem_project and ss_problem_apply, shared by a team: the same bits for any. */
+void ss_problem_project_by(const ss_problem *problem, ss_team *team, double *x);
 void ss_problem_apply_by(const ss_problem *problem, ss_team *team, const double *x, double *scratch,
                          double *w);
 

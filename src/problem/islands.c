@@ -1,5 +1,6 @@
 #include "problem/islands.h"
 
+#include "base/memory.h"
 #include "problem/bodies_form.h"
 
 #include <string.h>
@@ -71,28 +72,30 @@ typedef struct places {
     int *next_unknown, *next_block, *next_body; // of every island: the next free place in the common arrays
 } places;
 
+/* All of it is written later. */
 static bool take_problem(ss_arena *arena, int size, int blocks, int bodies, int further, ss_problem *to,
                          ss_bodies_form *form)
 {
     size_t n = (size_t)size, nb = (size_t)bodies, nf = (size_t)further;
-    to->b = ss_arena_take(arena, n, sizeof *to->b, "island b");
-    to->lower = ss_arena_take(arena, n, sizeof *to->lower, "island bounds");
-    to->upper = ss_arena_take(arena, n, sizeof *to->upper, "island bounds");
-    to->partner = ss_arena_take(arena, n, sizeof *to->partner, "island partners");
-    to->factor = ss_arena_take(arena, n, sizeof *to->factor, "island partners");
-    to->diagonal = ss_arena_take(arena, n, sizeof *to->diagonal, "island diagonal");
-    to->blocks = ss_arena_take(arena, (size_t)blocks, sizeof *to->blocks, "island blocks");
-    form->inverse_mass = ss_arena_take(arena, nb, sizeof *form->inverse_mass, "island masses");
-    form->inverse_inertia = ss_arena_take(arena, nb, sizeof *form->inverse_inertia, "island masses");
-    form->free_velocity = ss_arena_take(arena, nb, sizeof *form->free_velocity, "island velocities");
-    form->pair = ss_arena_take(arena, n, sizeof *form->pair, "island pairs");
-    form->jacobian = ss_arena_take(arena, n, sizeof *form->jacobian, "island rows");
-    form->compliance = ss_arena_take(arena, n, sizeof *form->compliance, "island rows");
-    form->offset = ss_arena_take(arena, n, sizeof *form->offset, "island rows");
+    to->b = ss_arena_take_unset(arena, n, sizeof *to->b, "island b");
+    to->lower = ss_arena_take_unset(arena, n, sizeof *to->lower, "island bounds");
+    to->upper = ss_arena_take_unset(arena, n, sizeof *to->upper, "island bounds");
+    to->partner = ss_arena_take_unset(arena, n, sizeof *to->partner, "island partners");
+    to->factor = ss_arena_take_unset(arena, n, sizeof *to->factor, "island partners");
+    to->diagonal = ss_arena_take_unset(arena, n, sizeof *to->diagonal, "island diagonal");
+    to->blocks = ss_arena_take_unset(arena, (size_t)blocks, sizeof *to->blocks, "island blocks");
+    form->inverse_mass = ss_arena_take_unset(arena, nb, sizeof *form->inverse_mass, "island masses");
+    form->inverse_inertia = ss_arena_take_unset(arena, nb, sizeof *form->inverse_inertia, "island masses");
+    form->free_velocity = ss_arena_take_unset(arena, nb, sizeof *form->free_velocity, "island velocities");
+    form->pair = ss_arena_take_unset(arena, n, sizeof *form->pair, "island pairs");
+    form->jacobian = ss_arena_take_unset(arena, n, sizeof *form->jacobian, "island rows");
+    form->compliance = ss_arena_take_unset(arena, n, sizeof *form->compliance, "island rows");
+    form->offset = ss_arena_take_unset(arena, n, sizeof *form->offset, "island rows");
     if (further > 0) {
         form->further_start = ss_arena_take(arena, n + 1, sizeof *form->further_start, "further blocks");
-        form->further_body = ss_arena_take(arena, nf, sizeof *form->further_body, "further blocks");
-        form->further_jacobian = ss_arena_take(arena, nf, sizeof *form->further_jacobian, "further blocks");
+        form->further_body = ss_arena_take_unset(arena, nf, sizeof *form->further_body, "further blocks");
+        form->further_jacobian =
+            ss_arena_take_unset(arena, nf, sizeof *form->further_jacobian, "further blocks");
         if (!form->further_start || !form->further_body || !form->further_jacobian) return false;
     }
     return to->b && to->lower && to->upper && to->partner && to->factor && to->diagonal && to->blocks &&
@@ -132,39 +135,56 @@ static void look_at_island(const ss_problem *all, const int unknowns[2], const i
                            .bodies = form};
 }
 
-static void copy_blocks(const ss_problem *problem, const int *island, const int *first_unknown, places *place,
-                        ss_problem *to, int *order)
+/* Places of blocks and unknowns in the new order. */
+static void place_blocks(const ss_problem *problem, const int *island, const int *first_unknown,
+                         places *place, ss_problem *to, int *order)
 {
-    const ss_bodies_form *form = problem->bodies;
-    ss_bodies_form *to_form = to->bodies;
     for (int k = 0; k < problem->block_count; k++) {
         const ss_block *block = &problem->blocks[k];
         if (block->size == 0) continue;
-        int of = island[body_of(form, block)], at = place->next_unknown[of];
+        int of = island[body_of(problem->bodies, block)], at = place->next_unknown[of];
         ss_block *copy = &to->blocks[place->next_block[of]++];
         *copy = *block;
         copy->first = at - first_unknown[of];
-        for (int i = block->first; i < block->first + block->size; i++, at++) {
-            order[at] = i;
-            place->unknown[i] = copy->first + i - block->first;
-            to->b[at] = problem->b[i];
-            to->lower[at] = problem->lower[i];
-            to->upper[at] = problem->upper[i];
-            to->partner[at] = problem->partner[i];
-            to->factor[at] = problem->factor[i];
-            to->diagonal[at] = problem->diagonal[i];
-            for (int side = 0; side < 2; side++) {
-                int body = form->pair[i][side];
-                to_form->pair[at][side] = body < 0 ? -1 : place->body[body];
-            }
-            memcpy(to_form->jacobian[at], form->jacobian[i], sizeof to_form->jacobian[at]);
-            to_form->compliance[at] = form->compliance[i];
-            to_form->offset[at] = form->offset[i];
+        for (int i = 0; i < block->size; i++) {
+            order[at + i] = block->first + i;
+            place->unknown[block->first + i] = copy->first + i;
         }
-        place->next_unknown[of] = at;
+        place->next_unknown[of] = at + block->size;
     }
-    for (int at = 0; at < problem->size; at++)
-        if (to->partner[at] >= 0) to->partner[at] = place->unknown[to->partner[at]];
+}
+
+typedef struct row_copies {
+    const ss_problem *from;
+    ss_problem *to;
+    const int *order;
+    const places *place;
+} row_copies;
+
+static void copy_rows(int64_t begin, int64_t end, int worker, void *context)
+{
+    (void)worker;
+    const row_copies *of = context;
+    const ss_problem *problem = of->from;
+    const ss_bodies_form *form = problem->bodies;
+    ss_problem *to = of->to;
+    ss_bodies_form *to_form = to->bodies;
+    for (int64_t at = begin; at < end; at++) {
+        int i = of->order[at], partner = problem->partner[i];
+        to->b[at] = problem->b[i];
+        to->lower[at] = problem->lower[i];
+        to->upper[at] = problem->upper[i];
+        to->partner[at] = partner < 0 ? partner : of->place->unknown[partner];
+        to->factor[at] = problem->factor[i];
+        to->diagonal[at] = problem->diagonal[i];
+        for (int side = 0; side < 2; side++) {
+            int body = form->pair[i][side];
+            to_form->pair[at][side] = body < 0 ? -1 : of->place->body[body];
+        }
+        memcpy(to_form->jacobian[at], form->jacobian[i], sizeof to_form->jacobian[at]);
+        to_form->compliance[at] = form->compliance[i];
+        to_form->offset[at] = form->offset[i];
+    }
 }
 
 static int *take_ints(ss_arena *arena, int count)
@@ -173,8 +193,10 @@ static int *take_ints(ss_arena *arena, int count)
 }
 
 /* Copies everything in the new order, and cuts it into islands. */
-static bool cut(const ss_problem *problem, const int *island, ss_arena *arena, ss_islands *islands)
+static bool cut(const ss_problem *problem, const int *island, ss_team *team, ss_arena *arena,
+                ss_islands *islands)
 {
+    enum { ROWS_AT_ONCE = 768, ROWS_FOR_A_TEAM = 3072 };
     const ss_bodies_form *form = problem->bodies;
     int count = islands->count;
     int *first[3] = {take_ints(arena, count + 1), take_ints(arena, count + 1), take_ints(arena, count + 1)};
@@ -222,7 +244,10 @@ static bool cut(const ss_problem *problem, const int *island, ss_arena *arena, s
         memcpy(all_form.inverse_inertia[at], form->inverse_inertia[body], sizeof *all_form.inverse_inertia);
         memcpy(all_form.free_velocity[at], form->free_velocity[body], sizeof *all_form.free_velocity);
     }
-    copy_blocks(problem, island, first[0], &place, &all, islands->order);
+    place_blocks(problem, island, first[0], &place, &all, islands->order);
+    row_copies copies = {.from = problem, .to = &all, .order = islands->order, .place = &place};
+    ss_parallel_for(problem->size < ROWS_FOR_A_TEAM ? NULL : team, first[0][count], ROWS_AT_ONCE, copy_rows,
+                    &copies);
 
     /* Further blocks, in the new order of the unknowns. */
     for (int at = 0, next = 0; all_form.further_start && at < first[0][count]; at++) {
@@ -263,12 +288,13 @@ static int bundle(const ss_problem *problem, int small, int most, int count, ss_
     return left;
 }
 
-bool ss_islands_split(const ss_problem *problem, ss_arena *arena, ss_islands *islands, ss_error *err)
+bool ss_islands_split(const ss_problem *problem, ss_team *team, ss_arena *arena, ss_islands *islands,
+                      ss_error *err)
 {
-    return ss_islands_split_large(problem, 0, 0, arena, islands, err);
+    return ss_islands_split_large(problem, 0, 0, team, arena, islands, err);
 }
 
-bool ss_islands_split_large(const ss_problem *problem, int small, int most, ss_arena *arena,
+bool ss_islands_split_large(const ss_problem *problem, int small, int most, ss_team *team, ss_arena *arena,
                             ss_islands *islands, ss_error *err)
 {
     *islands = (ss_islands){.count = problem->size > 0};
@@ -283,7 +309,7 @@ bool ss_islands_split_large(const ss_problem *problem, int small, int most, ss_a
     if (good) islands->count = number_islands(problem, parent, island);
     if (good && small > 0 && islands->count > 1)
         good = (islands->count = bundle(problem, small, most, islands->count, arena, island)) > 0;
-    if (good && islands->count > 1) good = cut(problem, island, arena, islands);
+    if (good && islands->count > 1) good = cut(problem, island, team, arena, islands);
     if (good) return true;
     *islands = (ss_islands){0};
     return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for the islands of %d unknowns", problem->size);

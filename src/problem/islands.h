@@ -18,11 +18,13 @@ typedef struct ss_islands {
 } ss_islands;
 
 /* All memory is the arena's but for matrices that solvers make, which ss_islands_release frees. A problem
- * without bodies form, or with rows between things that do not move, is one island. */
-bool ss_islands_split(const ss_problem *problem, ss_arena *arena, ss_islands *islands, ss_error *err);
+ * without bodies form, or with rows between things that do not move, is one island. The team, which may be
+ * NULL, shares the copying. */
+bool ss_islands_split(const ss_problem *problem, ss_team *team, ss_arena *arena, ss_islands *islands,
+                      ss_error *err);
 /* The same, but islands of `small` unknowns or less are put together, in bundles of up to `most` unknowns:
  * work on one that small costs more for beginning than for doing. */
-bool ss_islands_split_large(const ss_problem *problem, int small, int most, ss_arena *arena,
+bool ss_islands_split_large(const ss_problem *problem, int small, int most, ss_team *team, ss_arena *arena,
                             ss_islands *islands, ss_error *err);
 void ss_islands_release(ss_islands *islands);
 /* x of the problem to unknowns island by island, and back. */

@@ -225,17 +225,40 @@ void ss_block_matrix(const ss_problem *problem, const ss_block *block, double *o
     }
 }
 
+typedef struct projection {
+    const ss_problem *problem;
+    double *x;
+    _Atomic bool any_coupled;
+} projection;
+
+static void project_blocks(int64_t begin, int64_t end, int worker, void *context)
+{
+    (void)worker;
+    projection *of = context;
+    bool any_coupled = false;
+    for (int64_t k = begin; k < end; k++) {
+        const ss_block *block = &of->problem->blocks[k];
+        bool coupled = block->law == SS_LAW_COUPLED;
+        any_coupled |= coupled;
+        if (!coupled) ss_block_project(of->problem, block, of->x);
+    }
+    if (any_coupled) of->any_coupled = true;
+}
+
+void ss_problem_project_by(const ss_problem *problem, ss_team *team, double *x)
+{
+    enum { BLOCKS_AT_ONCE = 256 };
+    projection of = {.problem = problem, .x = x};
+    ss_parallel_for(team, problem->block_count, BLOCKS_AT_ONCE, project_blocks, &of);
+    for (int k = 0; of.any_coupled && k < problem->block_count; k++) { // its bounds follow projected values
+        const ss_block *block = &problem->blocks[k];
+        if (block->law == SS_LAW_COUPLED) ss_block_project(problem, block, x);
+    }
+}
+
 void ss_problem_project(const ss_problem *problem, double *x)
 {
-    bool any_coupled = false;
-    for (int pass = 0; pass == 0 || (pass == 1 && any_coupled); pass++) {
-        for (int k = 0; k < problem->block_count; k++) {
-            const ss_block *block = &problem->blocks[k];
-            bool coupled = block->law == SS_LAW_COUPLED; // partners first: its bounds follow projected values
-            any_coupled |= coupled;
-            if (coupled == (pass == 1)) ss_block_project(problem, block, x);
-        }
-    }
+    ss_problem_project_by(problem, NULL, x);
 }
 
 /* ---- w = A x + b ------------------------------------------------------------------------------------ */

@@ -289,7 +289,7 @@ static bool fill_contacts(ss_sim *sim, ss_frame *frame, ss_error *err)
         if (!find_friction(sim, c, &to->mu[c][0]))
             return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for %d contacts", to->count);
     }
-    ss_parallel_for(ss_sim_helpers(sim, to->count), to->count, SS_SIM_AT_ONCE, fill_contact_range, sim);
+    ss_parallel_for(ss_sim_helpers(sim, to->count, 30), to->count, SS_SIM_AT_ONCE, fill_contact_range, sim);
     return lay_grains(sim, frame, err);
 }
 
@@ -569,7 +569,7 @@ bool ss_sim_build_frame(ss_sim *sim, ss_error *err)
     if (!frame) return false;
     frame->h = sim->h;
     frame->time = sim->time;
-    ss_parallel_for(ss_sim_helpers(sim, bodies), bodies, SS_SIM_AT_ONCE, fill_bodies, sim);
+    ss_parallel_for(ss_sim_helpers(sim, bodies, 200), bodies, SS_SIM_AT_ONCE, fill_bodies, sim);
     if (!fill_contacts(sim, frame, err) || !fill_constraints(sim, &all, frame, err)) return false;
 
     /* Bodies with prescribed motion are not in the frame; to draw it one needs to know where they are. */
@@ -650,8 +650,9 @@ bool ss_sim_check_frame(const ss_sim *sim, ss_error *err)
     const ss_bodies *bodies = &frame->bodies;
     const ss_contacts *contacts = &frame->contacts;
     frame_check check = {.frame = frame};
-    ss_parallel_for(ss_sim_helpers(sim, bodies->count), bodies->count, SS_SIM_AT_ONCE, check_bodies, &check);
-    ss_parallel_for(ss_sim_helpers(sim, contacts->count), contacts->count, SS_SIM_AT_ONCE, check_contacts,
+    ss_parallel_for(ss_sim_helpers(sim, bodies->count, 40), bodies->count, SS_SIM_AT_ONCE, check_bodies,
+                    &check);
+    ss_parallel_for(ss_sim_helpers(sim, contacts->count, 20), contacts->count, SS_SIM_AT_ONCE, check_contacts,
                     &check);
 
     /* The first of them has a name. */

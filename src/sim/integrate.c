@@ -225,7 +225,7 @@ bool ss_sim_move(ss_sim *sim, ss_error *err)
     free_turn *turns = ss_arena_take(sim->memory, (size_t)count, sizeof *turns, "free turns");
     if (!turns) return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for the turns of bodies");
     moving with = {.sim = sim, .turns = turns};
-    ss_team *helpers = ss_sim_helpers(sim, count);
+    ss_team *helpers = ss_sim_helpers(sim, count, 150);
     ss_parallel_for(helpers, count, SS_SIM_AT_ONCE, find_turns, &with);
 
     /* Correction impulses before the move count on bodies that turn by their velocity, exp(h w / 2) q. */

@@ -5,6 +5,7 @@
 
 #include "formulation/box.h"
 #include "linalg/vec3.h"
+#include "problem/bodies_form.h"
 #include "problem/equations.h"
 #include "problem/laws.h"
 
@@ -15,6 +16,8 @@ static const int finisher_most_unknowns = 6000;
 static const int finisher_most_bodies = 300;
 /* Fewer unknowns are solved by one thread, sooner than a second one wakes. */
 static const int team_least_unknowns = 1500;
+/* Fewer than this beside the largest island are not worth waking another thread. */
+static const int crumbs_unknowns = 90;
 /* From here on the sweeps over one island are work for several threads. */
 static const int shared_least_unknowns = 3 * SS_SHARED_LEAST_CONTACTS;
 
@@ -220,8 +223,16 @@ static bool solve_islands(ss_sim *sim, ss_problem *problem, ss_islands *islands,
     if (shared >= ss_team_size(sim->team)) shared = 0;
     for (int k = 0; k < shared; k++) solve_at(&all, k, sim->arenas[0], team);
 
+    // Crumbs beside the largest of the others are solved before another thread is awake.
+    int rest = problem->size, largest = 0;
+    for (int k = 0; k < islands->count; k++) {
+        int size = islands->problems[all.queue[k]].size;
+        if (k < shared) rest -= size;
+        if (k >= shared && size > largest) largest = size;
+    }
     all.queue += shared;
-    ss_parallel_for(team, islands->count - shared, 1, solve_range, &all);
+    ss_parallel_for(rest - largest < crumbs_unknowns ? NULL : team, islands->count - shared, 1, solve_range,
+                    &all);
     ss_islands_scatter(islands, all.x, x);
     return true;
 }
@@ -256,7 +267,8 @@ static bool bound_by_previous(ss_sim *sim, ss_error *err)
 static bool solve_problem(ss_sim *sim, ss_problem *problem, double *x, ss_error *err)
 {
     ss_islands islands = {.count = problem->size > 0};
-    if (sim->options.islands && !ss_islands_split(problem, sim->memory, &islands, err)) return false;
+    if (sim->options.islands && !ss_islands_split(problem, sim->team, sim->memory, &islands, err))
+        return false;
     outcome *outcomes = ss_arena_take(sim->memory, (size_t)islands.count, sizeof *outcomes, "outcomes");
     bool good = outcomes || ss_fail(err, SS_ERROR_RESOURCES, "out of memory for %d islands", islands.count);
     good = good && (islands.count == 0 || solve_islands(sim, problem, &islands, x, outcomes, err));
@@ -369,7 +381,7 @@ bool ss_sim_solve(ss_sim *sim, ss_error *err)
             memcpy(answer->velocity[b], frame->bodies.velocity[b], sizeof answer->velocity[b]);
         good = ss_warm_guess(sim, answer, err);
         if (good) ss_assembly_guess(sim->assembly, answer, x);
-        if (good) ss_problem_project(problem, x);
+        if (good) ss_problem_project_by(problem, ss_sim_helpers(sim, problem->block_count, 20), x);
     }
 
     double assembled = ss_clock_seconds();

@@ -186,12 +186,13 @@ struct ss_sim {
     ss_sim_report report;
 };
 
-/* Bodies and contacts are gone through in chunks of this many; fewer than the second number are done by one
- * thread, sooner than another one wakes. */
-enum { SS_SIM_AT_ONCE = 256, SS_SIM_FOR_A_TEAM = 1024 };
-static inline ss_team *ss_sim_helpers(const ss_sim *sim, int count)
+/* Bodies and contacts are gone through in chunks of this many, by all threads if that takes one of them long
+ * enough: another is woken in about ten microseconds. `each`: ns, about. */
+enum { SS_SIM_AT_ONCE = 128 };
+static inline ss_team *ss_sim_helpers(const ss_sim *sim, int count, int each)
 {
-    return count < SS_SIM_FOR_A_TEAM ? NULL : sim->team;
+    enum { WORTH_WAKING = 40000 }; // ns
+    return (int64_t)count * each < WORTH_WAKING ? NULL : sim->team;
 }
 
 /* ---- stages ----------------------------------------------------------------------------------------- */

@@ -145,6 +145,7 @@ static bool factor(ss_splitting *s)
     if (!s->shifted) s->shifted = ss_shifted_system_create(s->space, s->arena);
     if (!s->shifted) return false;
     ss_shifted_system_set_deadline(s->shifted, s->deadline);
+    ss_shifted_system_set_team(s->shifted, s->team);
     for (int i = 0; i < s->space->size; i++) s->shift[i] = s->is_free[i] ? fmin(free_shift, s->rho) : s->rho;
     s->factorizations++;
     ss_safeguarded_anderson_forget(&s->mixing); // with another S, y means something else
@@ -240,6 +241,7 @@ static ss_status solve(const ss_problem *problem, const void *options, ss_run *r
     ss_space_enter(space, x, start);
     bool good = ss_splitting_create(space, options, start, run->arena, &s), is_ray = false;
     s.deadline = ss_run_deadline(run);
+    s.team = run->team;
 
     double error_before = INFINITY; // at the last of these steps
     for (int step = 1, rays = 0; good && !is_ray && ss_progress_report(&progress, s.z, s.error, STUCK);

@@ -226,7 +226,7 @@ static bool run_islands(automatic *a, ss_status *status)
     ss_islands islands;
     ss_problem bodies = *a->problem;
     bodies.A = NULL; // what others made of the bodies
-    bool split = ss_islands_split(&bodies, a->run->arena, &islands, NULL) && islands.problems;
+    bool split = ss_islands_split(&bodies, a->run->team, a->run->arena, &islands, NULL) && islands.problems;
     bool is_end = split && ss_auto_solve_islands(&islands, a->run, a->x, status);
     double excess = split ? ss_run_excess(a->run, a->x) : NAN;
     if (!isnan(excess)) keep_best(a, excess); // what began from the best is no worse, as a rule
@@ -315,7 +315,8 @@ static ss_status solve(const ss_problem *problem, const void *options, ss_run *r
         ss_islands islands;
         ss_problem bodies = *problem;
         bodies.A = NULL; // what others made of the bodies
-        if (!ss_islands_split_large(&bodies, SMALL, BUNDLE, run->arena, &islands, NULL)) return SS_FAILED;
+        if (!ss_islands_split_large(&bodies, SMALL, BUNDLE, run->team, run->arena, &islands, NULL))
+            return SS_FAILED;
         bool is_end = islands.problems && ss_auto_solve_islands(&islands, run, x, &status);
         ss_islands_release(&islands);
         if (is_end) return status;

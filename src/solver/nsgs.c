@@ -174,7 +174,7 @@ static ss_sweep *exact_sweep(const ss_problem *problem, double local_tolerance, 
 /* ---- acceleration -------------------------------------------------------------------------------------- */
 
 /* How far the sweep went along the direction: impulses, by the diagonal of A, so that all are energies. */
-static double overlap(const ss_conjugate *cg)
+static double overlap(ss_conjugate *cg)
 {
     const ss_conjugate_part *x = &cg->part[0];
     const double *diagonal = cg->context;

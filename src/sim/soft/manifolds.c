@@ -225,8 +225,16 @@ static void recall(const ss_soft *soft, const ss_soft_manifold *m, const ss_cont
     if (batch->points > 1) batch->spin[m->lane] = old->spin; // a single point has no row for it
 }
 
+static void fill_batches(int64_t begin, int64_t end, int worker, void *context)
+{
+    (void)worker;
+    const ss_soft *soft = context;
+    for (int64_t k = begin; k < end; k++) soft->kernel->fill(&soft->batches[k], soft->points, soft->frames);
+}
+
 bool ss_soft_gather(ss_sim *sim, ss_error *err)
 {
+    enum { BATCHES_AT_ONCE = 16 };
     ss_soft *soft = sim->soft;
     if (!find_manifolds(sim, err)) return false;
     if (is_same_graph(sim)) {
@@ -295,8 +303,8 @@ bool ss_soft_gather(ss_sim *sim, ss_error *err)
         const ss_soft_memory *old = sim->options.warm_start ? find_memory(&soft->memory, m, &next) : NULL;
         if (old) recall(soft, m, contacts, old);
     }
-    for (int k = 0; k < soft->batch_count; k++)
-        soft->kernel->fill(&soft->batches[k], soft->points, soft->frames);
+    ss_parallel_for(ss_sim_helpers(sim, soft->batch_count, 300), soft->batch_count, BATCHES_AT_ONCE,
+                    fill_batches, soft);
     return true;
 }
 

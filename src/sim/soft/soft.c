@@ -1,6 +1,7 @@
 /* A real-time step: the loop, from the world into rows and back, and the frame of it for those who look. */
 #include "sim/soft/soft.h"
 
+#include "base/memory.h"
 #include "linalg/quat.h"
 #include "model/joint_rows.h"
 #include "sim/state.h"
@@ -84,6 +85,90 @@ static ss_vec3 unscale_velocity(const ss_soft_mass *mass, ss_mat3 rotation, cons
         rotation, (ss_vec3){l[0][0] * a, l[1][0] * a + l[1][1] * b, l[2][0] * a + l[2][1] * b + l[2][2] * c});
 }
 
+/* What is done body by body, or row by row, and whether a number was found that is of no use. */
+typedef struct body_loop {
+    ss_sim *sim;
+    double h;              // s, of a small step
+    double (*velocity)[6]; // of every row
+    _Atomic bool bad;
+} body_loop;
+
+/* How bodies begin the step, and the forces on those that move. */
+static void start_bodies(int64_t begin, int64_t end, int worker, void *context)
+{
+    (void)worker;
+    body_loop *of = context;
+    const ss_sim *sim = of->sim;
+    ss_soft *soft = sim->soft;
+    for (int b = (int)begin; b < end; b++) {
+        const ss_body *body = ss_world_body(sim->world, b);
+        ss_soft_start *start = &soft->start[b];
+        memcpy(start->position, body->position, sizeof start->position);
+        memcpy(start->quaternion, body->quaternion, sizeof start->quaternion);
+        memcpy(start->velocity, body->velocity, sizeof start->velocity);
+        if (soft->row_of[b] == 0) continue;
+        if (!find_roots(body, &soft->masses[b])) of->bad = true;
+
+        /* Forces, and the gyroscopic torque where the body turns. */
+        start->rotation = ss_quat_to_matrix(ss_quat_load(body->quaternion));
+        ss_vec3 w = ss_vec3_load(body->velocity + 3);
+        ss_sim_plain_force(sim, body, soft->wrench[b]);
+        start->torque = (ss_vec3){0.0, 0.0, 0.0};
+        start->keeps_momentum = false;
+        if (sim->h * ss_vec3_norm(w) >= slow_turn)
+            start->torque = ss_sim_gyroscopic_torque(sim, body, &start->keeps_momentum);
+        ss_vec3_store(ss_vec3_add(ss_vec3_load(soft->wrench[b] + 3), start->torque), soft->wrench[b] + 3);
+    }
+}
+
+/* False when something in it is not finite. */
+static bool fill_row(const ss_sim *sim, int r, double h)
+{
+    const ss_soft *soft = sim->soft;
+    int b = soft->body_of[r];
+    const ss_body *body = ss_world_body(sim->world, b);
+    const ss_soft_mass *mass = &soft->masses[b];
+    const ss_soft_start *start = &soft->start[b];
+    const double *wrench = soft->wrench[b];
+    ss_mat3 rotation = start->rotation;
+    ss_vec3 w = ss_vec3_load(body->velocity + 3), torque = ss_vec3_load(wrench + 3);
+    ss_soft_row *row = &soft->rows[r];
+    ss_soft_frame *frame = &soft->frames[r];
+    const double(*l)[3] = mass->lower;
+    double sum = 0.0; // 0 times what is not finite is not a number
+    ss_vec3 y = scale_velocity(mass, rotation, w);
+    for (int i = 0; i < 3; i++) { // row i of L' R' is column i of R L
+        double column[3];
+        for (int j = 0; j < 3; j++) {
+            column[j] = 0.0;
+            for (int k = i; k < 3; k++) column[j] += rotation.m[j][k] * l[k][i];
+            frame->turn[i][j] = (float)column[j];
+        }
+        frame->turn[i][3] = 0.0f;
+        soft->gain[r][i] = (float)(h * mass->root * wrench[i]);
+        soft->gain[r][4 + i] = (float)(h * ss_vec3_dot(ss_vec3_load(column), torque));
+        row->y[i] = (float)(body->velocity[i] / mass->root);
+        sum += 0.0 * (start->position[i] + wrench[i] + wrench[3 + i] + body->velocity[i]);
+    }
+    row->y[3] = row->y[7] = soft->gain[r][3] = soft->gain[r][7] = 0.0f;
+    row->y[4] = (float)y.x;
+    row->y[5] = (float)y.y;
+    row->y[6] = (float)y.z;
+    sum += 0.0 * (y.x + y.y + y.z);
+    memset(row->d, 0, sizeof row->d);
+    frame->root = (float)mass->root;
+    return sum == 0.0;
+}
+
+static void fill_rows(int64_t begin, int64_t end, int worker, void *context)
+{
+    (void)worker;
+    body_loop *of = context;
+    for (int64_t r = begin; r < end; r++) {
+        if (r > 0 && !fill_row(of->sim, (int)r, of->h)) of->bad = true;
+    }
+}
+
 /* Rows of the dynamic bodies, with what forces add in a small step of h. */
 static bool read_bodies(ss_sim *sim, double h, ss_error *err)
 {
@@ -106,72 +191,34 @@ static bool read_bodies(ss_sim *sim, double h, ss_error *err)
     memset(&soft->rows[0], 0, sizeof soft->rows[0]);
     memset(&soft->frames[0], 0, sizeof soft->frames[0]);
     memset(soft->gain[0], 0, sizeof soft->gain[0]);
+
+    /* Rows of those that move. */
     soft->row_count = 1;
     soft->told = false;
     for (int b = 0; b < bodies; b++) {
         const ss_body *body = ss_world_body(sim->world, b);
-        ss_soft_start *start = &soft->start[b];
-        memcpy(start->position, body->position, sizeof start->position);
-        memcpy(start->quaternion, body->quaternion, sizeof start->quaternion);
-        memcpy(start->velocity, body->velocity, sizeof start->velocity);
         bool moves = body->kind == SS_DYNAMIC && !body->disabled;
         soft->told |= body->kind == SS_KINEMATIC && !body->disabled;
         soft->row_of[b] = moves ? soft->row_count : 0;
-        if (!moves) continue;
-        ss_soft_mass *mass = &soft->masses[b];
-        if (!find_roots(body, mass))
+        if (moves) soft->body_of[soft->row_count++] = b;
+    }
+
+    body_loop of = {.sim = sim, .h = h};
+    ss_parallel_for(ss_sim_helpers(sim, bodies, 200), bodies, SS_SIM_AT_ONCE, start_bodies, &of);
+    for (int r = 1; of.bad && r < soft->row_count; r++) {
+        int b = soft->body_of[r];
+        if (!find_roots(ss_world_body(sim->world, b), &soft->masses[b]))
             return ss_fail(err, SS_ERROR_INPUT, "%s: its mass or inertia is not a usable number",
                            ss_sim_body_label(sim, b).text);
-
-        /* Forces, and the gyroscopic torque where the body turns. */
-        start->rotation = ss_quat_to_matrix(ss_quat_load(body->quaternion));
-        ss_vec3 w = ss_vec3_load(body->velocity + 3);
-        ss_sim_plain_force(sim, body, soft->wrench[b]);
-        start->torque = (ss_vec3){0.0, 0.0, 0.0};
-        start->keeps_momentum = false;
-        if (sim->h * ss_vec3_norm(w) >= slow_turn)
-            start->torque = ss_sim_gyroscopic_torque(sim, body, &start->keeps_momentum);
-        ss_vec3_store(ss_vec3_add(ss_vec3_load(soft->wrench[b] + 3), start->torque), soft->wrench[b] + 3);
-        soft->body_of[soft->row_count++] = b;
     }
     ss_sim_add_joint_forces(sim, NULL, soft->wrench);
 
-    for (int r = 1; r < soft->row_count; r++) {
-        int b = soft->body_of[r];
-        const ss_body *body = ss_world_body(sim->world, b);
-        const ss_soft_mass *mass = &soft->masses[b];
-        const ss_soft_start *start = &soft->start[b];
-        const double *wrench = soft->wrench[b];
-        ss_mat3 rotation = start->rotation;
-        ss_vec3 w = ss_vec3_load(body->velocity + 3), torque = ss_vec3_load(wrench + 3);
-        ss_soft_row *row = &soft->rows[r];
-        ss_soft_frame *frame = &soft->frames[r];
-        const double(*l)[3] = mass->lower;
-        double sum = 0.0; // 0 times what is not finite is not a number
-        ss_vec3 y = scale_velocity(mass, rotation, w);
-        for (int i = 0; i < 3; i++) { // row i of L' R' is column i of R L
-            double column[3];
-            for (int j = 0; j < 3; j++) {
-                column[j] = 0.0;
-                for (int k = i; k < 3; k++) column[j] += rotation.m[j][k] * l[k][i];
-                frame->turn[i][j] = (float)column[j];
-            }
-            frame->turn[i][3] = 0.0f;
-            soft->gain[r][i] = (float)(h * mass->root * wrench[i]);
-            soft->gain[r][4 + i] = (float)(h * ss_vec3_dot(ss_vec3_load(column), torque));
-            row->y[i] = (float)(body->velocity[i] / mass->root);
-            sum += 0.0 * (start->position[i] + wrench[i] + wrench[3 + i] + body->velocity[i]);
-        }
-        row->y[3] = row->y[7] = soft->gain[r][3] = soft->gain[r][7] = 0.0f;
-        row->y[4] = (float)y.x;
-        row->y[5] = (float)y.y;
-        row->y[6] = (float)y.z;
-        sum += 0.0 * (y.x + y.y + y.z);
-        memset(row->d, 0, sizeof row->d);
-        frame->root = (float)mass->root;
-        if (sum != 0.0)
+    ss_parallel_for(ss_sim_helpers(sim, soft->row_count, 80), soft->row_count, SS_SIM_AT_ONCE, fill_rows,
+                    &of);
+    for (int r = 1; of.bad && r < soft->row_count; r++) {
+        if (!fill_row(sim, r, h))
             return ss_fail(err, SS_ERROR_INPUT, "%s: its pose, velocity or force is not a usable number",
-                           ss_sim_body_label(sim, b).text);
+                           ss_sim_body_label(sim, soft->body_of[r]).text);
     }
     return true;
 }
@@ -335,24 +382,56 @@ static void move_body(ss_sim *sim, int r, const double velocity[6], ss_body *bod
     ss_vec3_store(w, body->velocity + 3);
 }
 
+static bool diverged(const ss_sim *sim, int r, const double velocity[6])
+{
+    double sum = 0.0; // 0 times what is not finite is not a number
+    for (int i = 0; i < 8; i++) sum += 0.0 * (double)sim->soft->rows[r].d[i];
+    return sum != 0.0 || ss_sim_is_too_fast(sim, velocity);
+}
+
+static void find_velocities(int64_t begin, int64_t end, int worker, void *context)
+{
+    (void)worker;
+    body_loop *of = context;
+    for (int r = (int)begin; r < end; r++) {
+        if (r == 0) continue;
+        velocity_of(of->sim, r, of->velocity[r]);
+        if (diverged(of->sim, r, of->velocity[r])) of->bad = true;
+    }
+}
+
+static void move_rows(int64_t begin, int64_t end, int worker, void *context)
+{
+    (void)worker;
+    const body_loop *of = context;
+    const ss_soft *soft = of->sim->soft;
+    for (int r = (int)begin; r < end; r++) {
+        if (r == 0) continue;
+        ss_body *body = ss_world_body(of->sim->world, soft->body_of[r]);
+        if (soft->touched[r])
+            move_body(of->sim, r, of->velocity[r], body);
+        else
+            ss_sim_predict(of->sim, of->velocity[r], body);
+    }
+}
+
 bool ss_soft_move(ss_sim *sim, ss_error *err)
 {
     ss_soft *soft = sim->soft;
+    int count = soft->row_count;
+    body_loop of = {.sim = sim};
     soft->moved = true;
-    for (int r = 1; r < soft->row_count; r++) {
-        ss_body *body = ss_world_body(sim->world, soft->body_of[r]);
-        double velocity[6], sum = 0.0; // 0 times what is not finite is not a number
-        velocity_of(sim, r, velocity);
-        for (int i = 0; i < 8; i++) sum += 0.0 * (double)soft->rows[r].d[i];
-        if (sum != 0.0 || ss_sim_is_too_fast(sim, velocity))
+    of.velocity = ss_arena_take_unset(sim->memory, (size_t)count, sizeof *of.velocity, "velocities");
+    if (!of.velocity) return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for %d bodies", count);
+    ss_parallel_for(ss_sim_helpers(sim, count, 50), count, SS_SIM_AT_ONCE, find_velocities, &of);
+    for (int r = 1; of.bad && r < count; r++) {
+        const double *velocity = of.velocity[r];
+        if (diverged(sim, r, velocity))
             return ss_fail(err, SS_ERROR_INPUT, "%s: diverged, its speed is %g m/s and %g rad/s",
                            ss_sim_body_label(sim, soft->body_of[r]).text,
                            ss_vec3_norm(ss_vec3_load(velocity)), ss_vec3_norm(ss_vec3_load(velocity + 3)));
-        if (soft->touched[r])
-            move_body(sim, r, velocity, body);
-        else
-            ss_sim_predict(sim, velocity, body);
     }
+    ss_parallel_for(ss_sim_helpers(sim, count, 200), count, SS_SIM_AT_ONCE, move_rows, &of);
     ss_sim_move_kinematic(sim);
     ss_soft_note_loads(sim);
     return ss_soft_keep(sim, err) && ss_sim_end_move(sim, NULL, err) && ss_soft_keep_joints(sim, err);

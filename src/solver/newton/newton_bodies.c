@@ -88,6 +88,7 @@ struct ss_newton_bodies *ss_newton_bodies_create(const ss_space *space, ss_run *
     bodies->fronts = ss_run_late(run) ? NULL : ss_front_lu_create(bodies->pattern, NULL);
     if (!bodies->fronts) return NULL;
     ss_front_lu_set_deadline(bodies->fronts, ss_run_deadline(run));
+    ss_front_lu_set_team(bodies->fronts, run->team);
     return bodies;
 }
 

@@ -300,6 +300,7 @@ struct ss_newton_matrix *ss_newton_matrix_create(const ss_space *space, ss_run *
     matrix->fronts = ss_front_lu_create(W, NULL);
     if (!matrix->fronts) return NULL;
     ss_front_lu_set_deadline(matrix->fronts, ss_run_deadline(run));
+    ss_front_lu_set_team(matrix->fronts, run->team);
     return matrix;
 }
 

@@ -89,6 +89,11 @@ void ss_shifted_system_set_deadline(ss_shifted_system *shifted, double deadline)
     if (shifted->fronts) ss_front_lu_set_deadline(shifted->fronts, deadline);
 }
 
+void ss_shifted_system_set_team(ss_shifted_system *shifted, ss_team *team)
+{
+    if (shifted->fronts) ss_front_lu_set_team(shifted->fronts, team);
+}
+
 bool ss_shifted_system_is_late(const ss_shifted_system *shifted)
 {
     return shifted->is_late;

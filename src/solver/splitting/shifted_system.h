@@ -21,6 +21,8 @@ typedef struct ss_shifted_system ss_shifted_system;
 ss_shifted_system *ss_shifted_system_create(const ss_space *space, ss_arena *arena);
 /* Factorisations that cannot end before it are given up (base/deadline.h). */
 void ss_shifted_system_set_deadline(ss_shifted_system *shifted, double deadline);
+/* Shares large factorisations and solves. */
+void ss_shifted_system_set_team(ss_shifted_system *shifted, ss_team *team);
 /* Is that why the last one failed? */
 bool ss_shifted_system_is_late(const ss_shifted_system *shifted);
 void ss_shifted_system_free(ss_shifted_system *shifted);

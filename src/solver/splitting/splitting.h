@@ -18,6 +18,7 @@ typedef struct ss_splitting {
     const ss_space *space;
     ss_arena *arena;
     double deadline;            /* of factorisations; INFINITY at first */
+    ss_team *team;              /* shares them; NULL at first */
     ss_shifted_system *shifted; /* made when the first step is made: often the start is good enough */
     bool is_factored;           /* for the rho at hand; false after a step that changed it */
     bool is_late;               /* is that why the last step failed? */

@@ -1,8 +1,9 @@
 /* Which contacts may be swept at the same time. Parts of one to eight thousand contacts, whose bodies fit
  * into a cache, grow along the contacts, and the bodies are put in the order in which they were found.
- * Contacts inside one part are a task; contacts between parts p and q are another. Tasks that share no part
- * form a phase: all parts first, then the pairs, coloured greedily. The plan depends on the problem alone,
- * not on the number of threads, so that neither do the results.
+ * Contacts inside one part are a task; contacts between parts p and q are another. All parts come first, then
+ * the pairs, coloured greedily so that neighbours in the order share no part. Tasks of the same part wait for
+ * each other in this order, others do not. The plan depends on the problem alone, not on the number of
+ * threads, so that neither do the results.
  */
 #include "solver/sweep/batches.h"
 
@@ -11,7 +12,7 @@
 #include "base/memory.h"
 #include "problem/islands.h"
 
-enum { MOST_PHASES = 64 };
+enum { MOST_COLOURS = 64 };
 
 static const int *pair_of(const ss_problem *problem, int block)
 {
@@ -107,7 +108,8 @@ static void sort_by(const int *key, int keys, const int *from, int count, int *s
 
 /* Contacts between the same two parts. */
 typedef struct group {
-    int begin, end, phase; // of the sorted contacts
+    int begin, end; // of the sorted contacts
+    int colour;
 } group;
 
 bool ss_contact_plan_make(const ss_problem *problem, ss_arena *arena, ss_contact_plan *plan)
@@ -116,11 +118,10 @@ bool ss_contact_plan_make(const ss_problem *problem, ss_arena *arena, ss_contact
     size_t count = (size_t)plan->contact_count, bodies = (size_t)problem->bodies->bodies;
     if (plan->contact_count < SS_SHARED_LEAST_CONTACTS) {
         plan->tasks = ss_arena_take(arena, 1, sizeof *plan->tasks, "tasks");
-        plan->phase_start = ss_arena_take(arena, 2, sizeof *plan->phase_start, "phases");
-        if (!plan->tasks || !plan->phase_start) return false;
+        if (!plan->tasks) return false;
         plan->tasks[0].contact_end = plan->contact_count;
-        plan->task_count = plan->phase_count = plan->phase_start[1] = 1;
-        return true;
+        plan->task_count = plan->part_count = 1;
+        return ss_task_graph_create(1, 0, NULL, arena, &plan->graph);
     }
 
     int groups_found = 0;
@@ -131,8 +132,9 @@ bool ss_contact_plan_make(const ss_problem *problem, ss_arena *arena, ss_contact
     group *groups = ss_arena_take(arena, count, sizeof *groups, "groups");
     int parts = place && part ? grow_parts(problem, plan, arena, place, part) : 0;
     int *start = ss_arena_take(arena, (size_t)parts + 1, sizeof *start, "parts");
-    uint64_t *taken = ss_arena_take(arena, (size_t)parts, sizeof *taken, "phases of parts");
-    if (parts == 0 || !first_part || !sorted || !start || !taken || !groups) return false;
+    uint64_t *taken = ss_arena_take(arena, (size_t)parts, sizeof *taken, "colours of parts");
+    int *last = ss_arena_take_unset(arena, (size_t)parts, sizeof *last, "last tasks of parts");
+    if (parts == 0 || !first_part || !sorted || !start || !taken || !last || !groups) return false;
     plan->place = place;
 
     // The two parts of every contact, the lower one first; the world belongs to every contact that touches
@@ -148,10 +150,10 @@ bool ss_contact_plan_make(const ss_problem *problem, ss_arena *arena, ss_contact
     sort_by(second_part, parts, sorted, plan->contact_count, start, again);
     sort_by(first_part, parts, again, plan->contact_count, start, sorted);
 
-    // Groups, and the phase of each. The first one is for single parts; a group that finds no other is a
-    // phase alone.
+    // Groups, and the colour of each. The first one is for single parts; a group that finds no other has the
+    // last.
     for (size_t c = 0; c < count; c++) {
-        int p = first_part[sorted[c]], q = second_part[sorted[c]], phase = 0;
+        int p = first_part[sorted[c]], q = second_part[sorted[c]], colour = 0;
         contact[c] = plan->contact[sorted[c]];
         bool same = c > 0 && p == first_part[sorted[c - 1]] && q == second_part[sorted[c - 1]];
         if (same) {
@@ -159,34 +161,38 @@ bool ss_contact_plan_make(const ss_problem *problem, ss_arena *arena, ss_contact
             continue;
         }
         if (p != q) {
-            uint64_t free_phases = ~(taken[p] | taken[q] | 1);
-            phase = free_phases ? __builtin_ctzll(free_phases) : MOST_PHASES;
-            uint64_t bit = free_phases ? UINT64_C(1) << phase : 0;
+            uint64_t free_colours = ~(taken[p] | taken[q] | 1);
+            colour = free_colours ? __builtin_ctzll(free_colours) : MOST_COLOURS;
+            uint64_t bit = free_colours ? UINT64_C(1) << colour : 0;
             taken[p] |= bit;
             taken[q] |= bit;
         }
-        groups[groups_found++] = (group){(int)c, (int)c + 1, phase};
+        groups[groups_found++] = (group){(int)c, (int)c + 1, colour};
     }
 
-    // Contacts in the order of their tasks, tasks in the order of their phases.
+    // Contacts in the order of their tasks, tasks in the order of their colours. Each waits for the last one
+    // of either part.
+    int edges = 0, placed = 0;
     plan->tasks = ss_arena_take(arena, (size_t)groups_found, sizeof *plan->tasks, "tasks");
-    plan->phase_start = ss_arena_take(arena, (size_t)groups_found + 1, sizeof *plan->phase_start, "phases");
-    if (!plan->tasks || !plan->phase_start) return false;
-    for (int phase = 0, placed = 0; phase <= MOST_PHASES; phase++) {
-        int before = plan->task_count;
+    int(*edge)[2] = ss_arena_take_unset(arena, 2 * (size_t)groups_found, sizeof *edge, "order of tasks");
+    if (!plan->tasks || !edge) return false;
+    memset(last, -1, (size_t)parts * sizeof *last);
+    for (int colour = 0; colour <= MOST_COLOURS; colour++) {
         for (int g = 0; g < groups_found; g++) {
-            if (groups[g].phase != phase) continue;
-            int members = groups[g].end - groups[g].begin;
-            if (phase == MOST_PHASES) plan->phase_start[plan->phase_count++] = plan->task_count;
+            if (groups[g].colour != colour) continue;
+            int task = plan->task_count++, members = groups[g].end - groups[g].begin;
             memcpy(plan->contact + placed, contact + groups[g].begin, (size_t)members * sizeof *contact);
-            plan->tasks[plan->task_count++] =
-                (ss_batch_task){.contact_begin = placed, .contact_end = placed + members};
+            plan->tasks[task] = (ss_batch_task){.contact_begin = placed, .contact_end = placed + members};
             placed += members;
+            plan->part_count += colour == 0;
+
+            int p = first_part[sorted[groups[g].begin]], q = second_part[sorted[groups[g].begin]];
+            if (last[p] >= 0) edge[edges][0] = last[p], edge[edges++][1] = task;
+            if (p != q && last[q] >= 0) edge[edges][0] = last[q], edge[edges++][1] = task;
+            last[p] = last[q] = task;
         }
-        if (phase < MOST_PHASES && plan->task_count > before) plan->phase_start[plan->phase_count++] = before;
     }
-    plan->phase_start[plan->phase_count] = plan->task_count;
-    return true;
+    return ss_task_graph_create(plan->task_count, edges, (const int(*)[2])edge, arena, &plan->graph);
 }
 
 /* ---- who goes into a batch ---------------------------------------------------------------------------- */
@@ -195,16 +201,16 @@ bool ss_contact_plan_make(const ss_problem *problem, ss_arena *arena, ss_contact
  * one bit per open batch and body tells. Batches leave the window when they are full, or for newer ones. */
 typedef struct window {
     const ss_problem *problem;
-    ss_batches *batches;
-    uint64_t *taken; // per body: the places of the window whose batch has it
-    uint64_t open;   // places with a batch that has room
-    int lanes;
+    int *blocks, lanes; // of all batches, lanes each
+    uint64_t *taken;    // per body: the places of the window whose batch has it
+    uint64_t open;      // places with a batch that has room
+    int batches;
     int batch[64], filled[64];
 } window;
 
 static int *blocks_of(const window *at, int place)
 {
-    return (int *)at->batches->block + (size_t)at->lanes * (size_t)at->batch[place];
+    return at->blocks + (size_t)at->lanes * (size_t)at->batch[place];
 }
 
 static void forget(window *at, int place)
@@ -235,7 +241,7 @@ static void put(window *at, int k)
             for (int p = 1; p < 64; p++) place = at->batch[p] < at->batch[place] ? p : place;
             forget(at, place);
         }
-        at->batch[place] = at->batches->count++;
+        at->batch[place] = at->batches++;
         at->filled[place] = 0;
         at->open |= UINT64_C(1) << place;
         for (int lane = 0; lane < at->lanes; lane++) blocks_of(at, place)[lane] = -1;
@@ -244,6 +250,28 @@ static void put(window *at, int k)
     *second |= UINT64_C(1) << place;
     blocks_of(at, place)[at->filled[place]++] = k;
     if (at->filled[place] == at->lanes) forget(at, place);
+}
+
+/* The batches of a task, where there is room for one contact in each; the window is empty before and after.
+ * Tasks that run at the same time share no body. */
+typedef struct assignment {
+    const ss_batched *batched;
+    int *blocks, lanes;
+    uint64_t *taken;
+} assignment;
+
+static void assign_task(int t, int worker, void *context)
+{
+    (void)worker;
+    const assignment *to = context;
+    const ss_contact_plan *plan = &to->batched->plan;
+    ss_batch_task *task = &plan->tasks[t];
+    window at = {.problem = to->batched->problem, .lanes = to->lanes, .taken = to->taken};
+    at.blocks = to->blocks + (size_t)to->lanes * (size_t)task->contact_begin;
+    for (int c = task->contact_begin; c < task->contact_end; c++) put(&at, plan->contact[c]);
+    while (at.open) forget(&at, __builtin_ctzll(at.open));
+    task->begin = task->contact_begin;
+    task->end = task->begin + at.batches;
 }
 
 bool ss_batched_assign(ss_batched *batched, ss_arena *arena)
@@ -283,21 +311,24 @@ bool ss_batched_assign(ss_batched *batched, ss_arena *arena)
         if (batched->is_batched[k]) plan->contact[plan->contact_count++] = k;
     }
 
-    // Batches, task by task: the window is empty before and after.
+    // Batches, task by task, then without the gaps between tasks.
     if (!ss_contact_plan_make(problem, arena, plan)) return false;
     size_t most = (size_t)plan->contact_count; // one contact in each
     int lanes = batched->method.single ? SS_SINGLE_LANES : SS_LANES;
     batches->block = ss_arena_take_unset(arena, most * (size_t)(lanes / SS_LANES), sizeof *batches->block,
                                          "contacts of batches");
-    window at = {.problem = problem, .batches = batches, .lanes = lanes};
-    at.taken = ss_arena_take(arena, (size_t)problem->bodies->bodies, sizeof *at.taken, "bodies of batches");
-    if (!batches->block || !at.taken) return false;
+    assignment to = {.batched = batched, .blocks = (int *)batches->block, .lanes = lanes};
+    to.taken = ss_arena_take(arena, (size_t)problem->bodies->bodies, sizeof *to.taken, "bodies of batches");
+    if (!batches->block || !to.taken) return false;
+    ss_parallel_tasks(batched->team, &plan->graph, false, assign_task, &to);
     for (int t = 0; t < plan->task_count; t++) {
         ss_batch_task *task = &plan->tasks[t];
+        int count = task->end - task->begin;
+        memmove(to.blocks + (size_t)lanes * (size_t)batches->count,
+                to.blocks + (size_t)lanes * (size_t)task->begin,
+                (size_t)lanes * (size_t)count * sizeof *to.blocks);
         task->begin = batches->count;
-        for (int c = task->contact_begin; c < task->contact_end; c++) put(&at, plan->contact[c]);
-        while (at.open) forget(&at, __builtin_ctzll(at.open));
-        task->end = batches->count;
+        task->end = batches->count += count;
     }
     return true;
 }

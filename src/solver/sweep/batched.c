@@ -16,21 +16,37 @@
 enum { BATCHES, CELLS, VELOCITIES };
 
 /* Does the sweep go on where the direction points? Judged in velocities, where all have one unit. */
-static double overlap(const ss_conjugate *cg)
+static double overlap_range(int64_t begin, int64_t end, int worker, void *context)
 {
+    (void)worker;
+    const ss_conjugate *cg = context;
     const ss_batch_kernel *kernel = cg->context;
     const ss_conjugate_part *y = &cg->part[VELOCITIES];
-    return kernel->overlap(y->size, y->at, y->last, y->direction);
+    return kernel->overlap((size_t)(end - begin), y->at + begin, y->last + begin, y->direction + begin);
 }
 
 /* The same in single precision, judged in impulses, which all have one unit there: what slow motions change
  * in y is soon less than its rounding. That disturbs beta, too. */
-static double overlap_single(const ss_conjugate *cg)
+static double overlap_single_range(int64_t begin, int64_t end, int worker, void *context)
 {
+    (void)worker;
+    const ss_conjugate *cg = context;
     const ss_single_kernel *kernel = cg->context;
     const ss_conjugate_part *r = &cg->part[BATCHES];
-    return kernel->overlap(2 * r->size, (const float *)r->at, (const float *)r->last,
-                           (const float *)r->direction);
+    return kernel->overlap(2 * (size_t)(end - begin), (const float *)(r->at + begin),
+                           (const float *)(r->last + begin), (const float *)(r->direction + begin));
+}
+
+static double overlap(ss_conjugate *cg)
+{
+    return ss_parallel_sum(cg->team, (int64_t)cg->part[VELOCITIES].size, SS_CONJUGATE_GRAIN, overlap_range,
+                           cg);
+}
+
+static double overlap_single(ss_conjugate *cg)
+{
+    return ss_parallel_sum(cg->team, (int64_t)cg->part[BATCHES].size, SS_CONJUGATE_GRAIN,
+                           overlap_single_range, cg);
 }
 
 /* The change of a sweep may grow by a fifth before the directions start again: rounding makes it grow in

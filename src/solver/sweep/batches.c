@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "problem/islands.h"
 
 /* ---- filling ---------------------------------------------------------------------------------------- */
 
@@ -93,10 +94,10 @@ static void narrow(ss_single_batches *single, const ss_batch *of, const double r
 /* What the tasks of a team are given. */
 typedef struct work {
     ss_batched *batched;
-    ss_batch_task *tasks; // of a phase, or all
-    const double *x;      // for filling
-    double *to;           // impulses or velocities, of all unknowns
-    bool backward;        // for sweeps
+    ss_batch_task *tasks;
+    const double *x; // for filling
+    double *to;      // impulses or velocities, of all unknowns
+    bool backward;   // for sweeps
 } work;
 
 /* Made as doubles in either precision, so that who suits a batch does not depend on it. Contacts that do not
@@ -132,6 +133,14 @@ static void fill_tasks(int64_t begin, int64_t end, int worker, void *context)
     }
 }
 
+static void find_roots(int64_t begin, int64_t end, int worker, void *context)
+{
+    (void)worker;
+    ss_batched *batched = context;
+    for (int body = (int)begin; body < end; body++)
+        batched->roots[body] = ss_mass_root_of(batched->problem->bodies, body);
+}
+
 bool ss_batched_create(const ss_problem *problem, const ss_batched_method *method, const double *x,
                        ss_team *team, ss_arena *arena, ss_batched *batched)
 {
@@ -154,7 +163,9 @@ bool ss_batched_create(const ss_problem *problem, const ss_batched_method *metho
     batched->is_batched =
         ss_arena_take(arena, (size_t)problem->block_count, sizeof *batched->is_batched, "kinds of blocks");
     if (!batched->roots || !batched->is_batched) return false;
-    for (int body = 0; body < form->bodies; body++) batched->roots[body] = ss_mass_root_of(form, body);
+    enum { AT_ONCE = 256 }; // bodies
+    ss_parallel_for(problem->block_count < SS_SHARED_LEAST_CONTACTS ? NULL : team, form->bodies, AT_ONCE,
+                    find_roots, batched);
     if (!ss_batched_assign(batched, arena)) return false;
 
     // Memory for their numbers.
@@ -217,46 +228,32 @@ bool ss_single_suits(const ss_batched *batched)
 
 /* ---- all of them ------------------------------------------------------------------------------------ */
 
-static void push_tasks(int64_t begin, int64_t end, int worker, void *context)
+static void push_task(int t, int worker, void *context)
 {
     (void)worker;
     const work *with = context;
     ss_batched *batched = with->batched;
-    for (int64_t t = begin; t < end; t++) {
-        const ss_batch_task *task = &with->tasks[t];
-        if (batched->single)
-            batched->single_kernel->push(batched->single, task->begin, task->end);
-        else
-            batched->kernel->push(&batched->batches, task->begin, task->end);
-    }
+    const ss_batch_task *task = &with->tasks[t];
+    if (batched->single)
+        batched->single_kernel->push(batched->single, task->begin, task->end);
+    else
+        batched->kernel->push(&batched->batches, task->begin, task->end);
 }
 
-static void sweep_tasks(int64_t begin, int64_t end, int worker, void *context)
+static void sweep_task(int t, int worker, void *context)
 {
     (void)worker;
     const work *with = context;
     ss_batched *batched = with->batched;
     const ss_batch_kernel *kernel = batched->kernel;
     ss_single_batches *single = batched->single;
+    ss_batch_task *task = &with->tasks[t];
     double (*sweep)(ss_batches *, int, int, bool) =
         batched->method.contact == SS_BATCH_EXACT ? kernel->sweep : kernel->sweep_projected;
     double speed = single ? single->velocity / single->root : 1.0;
-    for (int64_t t = begin; t < end; t++) {
-        ss_batch_task *task = &with->tasks[t];
-        task->change = single ? (speed * speed) * batched->single_kernel->sweep(single, task->begin,
-                                                                                task->end, with->backward)
-                              : sweep(&batched->batches, task->begin, task->end, with->backward);
-    }
-}
-
-static void each_phase(ss_batched *batched, ss_team *team, bool backward, ss_parallel_body *body)
-{
-    const ss_contact_plan *plan = &batched->plan;
-    for (int i = 0; i < plan->phase_count; i++) {
-        int phase = backward ? plan->phase_count - 1 - i : i, first = plan->phase_start[phase];
-        work with = {.batched = batched, .tasks = plan->tasks + first, .backward = backward};
-        ss_parallel_for(team, plan->phase_start[phase + 1] - first, 1, body, &with);
-    }
+    task->change = single ? (speed * speed) *
+                                batched->single_kernel->sweep(single, task->begin, task->end, with->backward)
+                          : sweep(&batched->batches, task->begin, task->end, with->backward);
 }
 
 void ss_batched_refresh(ss_batched *batched, const double *x)
@@ -268,7 +265,8 @@ void ss_batched_refresh(ss_batched *batched, const double *x)
         memset(batched->y, 0, bodies * sizeof *batched->y);
         ss_batch_cells_push(batched, x);
     }
-    each_phase(batched, batched->team, false, push_tasks);
+    work with = {.batched = batched, .tasks = batched->plan.tasks};
+    ss_parallel_tasks(batched->team, &batched->plan.graph, false, push_task, &with);
 }
 
 double ss_batched_sweep(ss_batched *batched, bool backward, double *x)
@@ -281,7 +279,8 @@ double ss_batched_sweep(ss_batched *batched, bool backward, double *x)
     if (batched->single) batched->single->slip_tolerance = fmax(tolerance, first_single);
     double sum = backward ? 0.0 : ss_batch_cells_sweep(batched, false, x);
 
-    each_phase(batched, batched->team, backward, sweep_tasks);
+    work with = {.batched = batched, .tasks = batched->plan.tasks, .backward = backward};
+    ss_parallel_tasks(batched->team, &batched->plan.graph, backward, sweep_task, &with);
     for (int t = 0; t < batched->plan.task_count; t++) sum += batched->plan.tasks[t].change;
     return backward ? sum + ss_batch_cells_sweep(batched, true, x) : sum;
 }

@@ -16,6 +16,7 @@
 #ifndef SS_SOLVER_SWEEP_BATCHES_H
 #define SS_SOLVER_SWEEP_BATCHES_H
 
+#include "base/task_graph.h"
 #include "problem/levers.h"
 #include "solver/sweep/batched.h"
 
@@ -138,10 +139,10 @@ typedef struct ss_batch_task {
 
 typedef struct ss_contact_plan {
     int *contact, contact_count; /* blocks of the problem, task by task */
-    ss_batch_task *tasks;        /* phase by phase; those of one phase share no body */
-    int task_count;
-    int *phase_start, phase_count;
-    int *place; /* row of y of every body, so that neighbours are near; NULL: as they are */
+    ss_batch_task *tasks;        /* first the parts, then what lies between two of them */
+    int task_count, part_count;
+    ss_task_graph graph; /* tasks that share a body, one after the other */
+    int *place;          /* row of y of every body, so that neighbours are near; NULL: as they are */
 } ss_contact_plan;
 
 /* Contacts are there; the rest is made. False when out of memory. */
