@@ -27,9 +27,11 @@ typedef struct ss_proxy {
     double margin; /* contacts are looked for so far beyond the shape */
     int leaf;      /* of the tree; -1 = not in it */
     int body, material;
-    ss_vec3 belt; /* the shape's surface velocity, in the world */
-    bool active, dynamic, moved;
-    bool reshaped, leaves; /* news of this step: the shape is another one; it has left its fat box */
+    ss_vec3 belt;    /* the shape's surface velocity, in the world */
+    uint64_t filter; /* a number made of everything of the shape that ss_world_may_touch depends on */
+    bool active, dynamic;
+    /* news of this step: the shape is another one; it may touch others than before; it left its fat box */
+    bool reshaped, refiltered, leaves;
 } ss_proxy;
 
 /* What is looked at for every pair in every step is kept by itself, close together in memory. */
@@ -91,10 +93,13 @@ struct ss_collision {
     ss_ball *balls;
     int plane_count, moved_count;
     int *planes, *moved; /* numbers of proxies */
+    bool *has_moved;     /* is in `moved` */
     ss_bvh tree;
-    uint64_t filters; /* a number made of everything ss_world_may_touch depends on */
+    uint64_t joint_filters; /* like ss_proxy.filter, of joints and of bodies kept apart */
+    bool refiltered;        /* some proxy was, since the pairs were last found */
 
     ss_pair_list pairs, fresh, spare;
+    int *buckets; /* by which pairs are sorted: one for each proxy, and one more */
     int result_capacity, store_count;
     ss_pair_result *results;
     ss_point_store *stores; /* one per worker */
