@@ -124,7 +124,6 @@ bool ss_pairs_update(ss_collision *c, ss_error *err)
     uint64_t filters = read_joint_filters(c);
     if (c->refiltered || filters != c->joint_filters) {
         c->pairs.count = c->moved_count = 0;
-        c->pairs_changed = true;
         for (int i = 0; i < c->proxy_count; i++) {
             c->has_moved[i] = true;
             c->moved[c->moved_count++] = i;
@@ -146,7 +145,6 @@ bool ss_pairs_update(ss_collision *c, ss_error *err)
             bool stays = is_known ? is_found || (!c->has_moved[a] && !c->has_moved[b])
                                   : ss_world_may_touch(c->world, a, b);
             if (stays) *to++ = pair;
-            c->pairs_changed |= stays != is_known;
             known += is_known;
             while (found < found_end && *found == pair) found++;
         }

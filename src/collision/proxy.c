@@ -68,10 +68,14 @@ ss_placed_shape ss_shape_place(const ss_world *world, int number, const ss_body 
     return placed;
 }
 
+static ss_vec3 velocity_at(const ss_proxy *proxy, ss_vec3 p)
+{
+    return ss_vec3_add(proxy->linear, ss_vec3_cross(proxy->angular, ss_vec3_subtract(p, proxy->centre)));
+}
+
 static ss_vec3 origin_velocity(const ss_proxy *proxy)
 {
-    ss_vec3 arm = ss_vec3_subtract(ss_placed_position(&proxy->placed), proxy->centre);
-    return ss_vec3_add(proxy->linear, ss_vec3_cross(proxy->angular, arm));
+    return velocity_at(proxy, ss_placed_position(&proxy->placed));
 }
 
 static ss_box enlarged(ss_box box, double by)
@@ -91,14 +95,20 @@ static bool has_leaf(const ss_proxy *proxy)
     return proxy->active && !is_plane(proxy);
 }
 
-/* The shape's size, how far contacts are looked for because of it (a pair has the sum of both), and the ball
- * and the box that hold the shape with this margin. */
+/* The shape's size, how far contacts are looked for because of it (a pair has the sum of both at most), and
+ * the ball and the box around it, which has this margin. */
 static void find_bounds(ss_collision *c, int number)
 {
     ss_proxy *proxy = &c->proxies[number];
     proxy->radius = ss_shape_radius(&proxy->placed);
     proxy->size = ss_shape_smallest(&proxy->placed);
     proxy->speed = proxy->margin = 0.0;
+    ss_ball ball = {
+        .centre = ss_placed_position(&proxy->placed), .radius = proxy->radius, .size = proxy->size};
+    if (proxy->placed.shape->kind == SS_HULL) {
+        ball.centre = ss_placed_to_world(&proxy->placed, proxy->placed.geometry->hull->centre);
+        ball.radius = proxy->placed.geometry->hull->radius;
+    }
 
     if (!is_plane(proxy)) {
         // Turning about its own axis brings no point of a round shape nearer to anything.
@@ -107,6 +117,8 @@ static void find_bounds(ss_collision *c, int number)
         if (kind == SS_CAPSULE || kind == SS_CYLINDER) w = ss_vec3_add_scaled(w, -ss_vec3_dot(w, axis), axis);
         double turning = kind == SS_SPHERE ? 0.0 : ss_vec3_norm(w);
         proxy->speed = ss_vec3_norm(origin_velocity(proxy)) + (turning > 0.0 ? turning * proxy->radius : 0.0);
+        ball.way = ss_vec3_scale(c->h, velocity_at(proxy, ball.centre));
+        ball.turn = c->h * turning;
 
         // The way it makes in a step, gravity's share included, and a share of its size.
         double speed = proxy->speed + (proxy->dynamic ? c->h * c->gravity : 0.0);
@@ -115,7 +127,8 @@ static void find_bounds(ss_collision *c, int number)
         proxy->margin = asked_for ? c->options.margin : margin + (c->free_velocity ? c->options.margin : 0.0);
     }
 
-    c->balls[number] = (ss_ball){ss_placed_position(&proxy->placed), proxy->radius + proxy->margin};
+    ball.margin = proxy->margin;
+    c->balls[number] = ball;
     c->bounds[number].tight = enlarged(ss_placed_box(&proxy->placed), proxy->margin);
 }
 
@@ -269,10 +282,7 @@ bool ss_proxies_update(ss_collision *c, ss_team *team, ss_error *err)
         leaving += proxy->leaves;
         others |= enters != (proxy->leaf >= 0);
         c->refiltered |= proxy->refiltered;
-        if (proxy->reshaped) {
-            c->kept_count = 0;
-            c->pairs_changed = true;
-        }
+        if (proxy->reshaped) c->kept_count = 0;
     }
 
     // Where many leave in one step the rest would in the next ones: all get new boxes together, and leave
