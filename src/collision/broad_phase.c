@@ -62,10 +62,10 @@ static bool are_near(const ss_collision *c, int a, int b)
     return !is_plane(c, b) || box_meets_plane(&c->bounds[a].fat, &c->proxies[b].placed);
 }
 
-static bool note(ss_collision *c, int a, int b, ss_error *err)
+static inline bool note(ss_collision *c, int a, int b, ss_error *err)
 {
     if (!c->proxies[a].dynamic && !c->proxies[b].dynamic) return true;
-    if (!reserve(&c->fresh, c->fresh.count + 1, err)) return false;
+    if (c->fresh.count == c->fresh.capacity && !reserve(&c->fresh, c->fresh.count + 1, err)) return false;
     c->fresh.items[c->fresh.count++] = ss_shape_pair_make(a, b);
     return true;
 }

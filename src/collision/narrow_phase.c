@@ -1,6 +1,7 @@
 /* Contacts of all pairs. Workers put the points they find into stores of their own and note for each
  * pair where they are. Then each pair gets its place in the list, in the order of the pairs, so that the
  * list does not depend on who found what, and the workers copy the contacts there. */
+#include "base/memory.h"
 #include "collision/pairs.h"
 #include "collision/reduce.h"
 #include "collision/state.h"
@@ -161,7 +162,7 @@ static bool grow_stores(ss_collision *c, int points, ss_error *err)
     int capacity = points + points / 2 + 64;
     for (int w = 0; w < c->store_count; w++) {
         if (c->stores[w].capacity >= points) continue;
-        ss_contact_point *items = ss_allocate((size_t)capacity, sizeof *items);
+        ss_contact_point *items = ss_allocate_unset((size_t)capacity * sizeof *items);
         if (!items) return ss_fail(err, SS_ERROR_RESOURCES, "collision: no memory for %d contacts", capacity);
         ss_release(c->stores[w].items);
         c->stores[w].items = items;

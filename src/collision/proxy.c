@@ -8,9 +8,10 @@
 #include <string.h>
 
 #define SS_MARGIN_SHARE 0.01 /* of the smaller shape's size: contacts kept beyond what speed asks for */
-#define FAT_SHARE 0.05       /* of twice the radius: how far a shape may move before the tree hears of it */
+#define FAT_SHARE 0.1        /* of twice the radius: how far a shape may move before the tree hears of it */
 #define FAT_STEPS 2.0        /* steps of its present velocity that are foreseen */
-#define FAT_LIMIT 4.0    /* a fat box with this many times the room that a new one would have is made again */
+#define FAT_LIMIT 4.0 /* a fat box with this many times the room that a new one would have is made again */
+#define FEW 16
 #define MANY_SHARE 0.125 /* of the leaves: if more leave their boxes in a step, all get new ones */
 #define SHAPES_AT_ONCE 128
 #define SHAPES_FOR_A_TEAM 512 /* fewer are done by one thread, sooner than a second one wakes */
@@ -287,7 +288,7 @@ bool ss_proxies_update(ss_collision *c, ss_team *team, ss_error *err)
 
     // Where many leave in one step the rest would in the next ones: all get new boxes together, and leave
     // together some steps later.
-    bool many = leaving > 16 && leaving > MANY_SHARE * leaves;
+    bool many = leaving > FEW && leaving > MANY_SHARE * leaves;
     for (int i = 0; i < shapes; i++) {
         const ss_proxy *proxy = &c->proxies[i];
         if (many && !proxy->leaves && has_leaf(proxy)) c->bounds[i].fat = fat_box(c, i);

@@ -17,16 +17,19 @@ typedef struct placed_pair {
     ss_mat3 turn;
     ss_vec3 shift;
     double slack; /* m, of rounding */
+    int start;    /* a vertex of the other, where the first climb begins */
 } placed_pair;
 
-/* Is this face farther from the other hull than the best so far? */
-static bool try_face(const placed_pair *p, int f, ss_axis *best)
+/* Is this face farther from the other hull than the best so far? If not, *low is a vertex that shows it, in
+ * the frame of the hull; else the one that is nearest. */
+static bool try_face(const placed_pair *p, int f, ss_axis *best, ss_vec3 *low)
 {
     const ss_hull_face *face = &p->hull->face[f];
     ss_vec3 inwards = ss_mat3_apply_transposed(p->turn, ss_vec3_negate(face->normal));
     double apart = ss_vec3_dot(face->normal, p->shift) - face->offset;
     int vertex = ss_hull_climb(p->other, inwards, best->vertex, apart - (best->separation - p->slack));
     double separation = apart - ss_vec3_dot(inwards, p->other->vertex[vertex]);
+    *low = ss_vec3_add(p->shift, ss_mat3_apply(p->turn, p->other->vertex[vertex]));
     if (!(separation > best->separation)) return false;
     *best = (ss_axis){separation, face->normal, f, vertex, {0, 0}};
     return true;
@@ -35,27 +38,30 @@ static bool try_face(const placed_pair *p, int f, ss_axis *best)
 static ss_axis farthest_face(const placed_pair *p, double enough)
 {
     const ss_hull *hull = p->hull;
-    ss_axis best = {.separation = -INFINITY};
+    ss_axis best = {.separation = -INFINITY, .vertex = p->start};
     if (hull->face_count == 0) return best;
 
     /* Begins with the face whose plane is farthest below the other's centre, after which most others are
-     * ruled out by the vertex that is nearest to it. */
-    ss_vec3 nearest = ss_vec3_add(p->shift, ss_mat3_apply(p->turn, p->other->centre));
+     * ruled out by the vertex that is nearest to it, or by the last one that ruled out another. */
+    ss_vec3 low = ss_vec3_add(p->shift, ss_mat3_apply(p->turn, p->other->centre)), nearest;
     int first = 0;
     double most = -INFINITY;
     for (int f = 0; f < hull->face_count; f++) {
-        double height = height_over(&hull->face[f], nearest);
+        double height = height_over(&hull->face[f], low);
         if (height > most) {
             most = height;
             first = f;
         }
     }
-    try_face(p, first, &best);
-    nearest = ss_vec3_add(p->shift, ss_mat3_apply(p->turn, p->other->vertex[best.vertex]));
+    try_face(p, first, &best, &low);
+    nearest = low;
+    double limit = best.separation - p->slack;
     for (int f = 0; f < hull->face_count && best.separation <= enough; f++) {
-        if (height_over(&hull->face[f], nearest) < best.separation - p->slack || f == first) continue;
-        if (try_face(p, f, &best))
-            nearest = ss_vec3_add(p->shift, ss_mat3_apply(p->turn, p->other->vertex[best.vertex]));
+        const ss_hull_face *face = &hull->face[f];
+        if (height_over(face, nearest) < limit || height_over(face, low) < limit || f == first) continue;
+        if (!try_face(p, f, &best, &low)) continue;
+        nearest = low;
+        limit = best.separation - p->slack;
     }
     return best;
 }
@@ -172,20 +178,26 @@ static int find_below(const arc *from_a, const ss_hull *b, int start, double lim
 /* `near`: the vertex of b that is nearest to the farthest face of a. */
 static ss_axis farthest_edges(const ss_hull_pair *pair, int near, double known, double slack, double enough)
 {
+    enum { FACES = 64 }; // whose heights are computed once; of more, for each edge
     const ss_hull *a = pair->a;
     ss_axis best = {.separation = known, .feature = -1};
-    ss_vec3 nearest = ss_pair_vertex_b(pair, near), last = nearest; /* last: that ruled out an arc */
+    ss_vec3 nearest = ss_pair_vertex_b(pair, near), low = nearest; // low: the last that ruled out an arc
+    double height[FACES];
+    for (int f = 0; f < a->face_count && f < FACES; f++) height[f] = height_over(&a->face[f], nearest);
     int start = near;
     for (int e = 0; e < a->edge_count && best.separation <= enough; e++) {
-        const ss_hull_face *face_1 = &a->face[a->edge[e].face[0]], *face_2 = &a->face[a->edge[e].face[1]];
-        double limit = best.separation - slack;
-        if (limit > 0.0) limit *= sqrt(0.5 * (1.0 + ss_vec3_dot(face_1->normal, face_2->normal)));
-        if (height_over(face_1, nearest) < limit && height_over(face_2, nearest) < limit) continue;
-        if (height_over(face_1, last) < limit && height_over(face_2, last) < limit) continue;
+        int f = a->edge[e].face[0], g = a->edge[e].face[1];
+        const ss_hull_face *face_f = &a->face[f], *face_g = &a->face[g];
+        double limit = best.separation + slack; // an edge that is no better than its face is of no use
+        if (limit > 0.0) limit *= sqrt(0.5 * (1.0 + ss_vec3_dot(face_f->normal, face_g->normal)));
+        if ((f < FACES ? height[f] : height_over(face_f, nearest)) < limit &&
+            (g < FACES ? height[g] : height_over(face_g, nearest)) < limit)
+            continue;
+        if (height_over(face_f, low) < limit && height_over(face_g, low) < limit) continue;
         arc from_a = place_arc(pair, e);
         int below = find_below(&from_a, pair->b, start, limit);
         if (below >= 0)
-            last = ss_pair_vertex_b(pair, below);
+            low = ss_pair_vertex_b(pair, below);
         else
             start = walk_arc(&from_a, pair->b, start, try_edges, &best);
     }
@@ -197,11 +209,13 @@ static ss_axis farthest_edges(const ss_hull_pair *pair, int near, double known, 
 bool ss_separating_axes_find(const ss_hull_pair *pair, double enough, ss_separating_axes *best)
 {
     double slack = ROUNDING * (pair->size + ss_vec3_norm(pair->shift));
-    placed_pair from_a = {pair->a, pair->b, pair->turn, pair->shift, slack};
+    placed_pair from_a = {pair->a, pair->b, pair->turn, pair->shift, slack, 0};
     best->face_a = farthest_face(&from_a, enough);
     if (best->face_a.separation > enough) return false;
 
-    placed_pair from_b = {pair->b, pair->a, ss_mat3_transpose(pair->turn), {0.0, 0.0, 0.0}, slack};
+    // a's vertices that are nearest to b are most likely those of its farthest face
+    int start = pair->a->loop[pair->a->face[best->face_a.feature].first];
+    placed_pair from_b = {pair->b, pair->a, ss_mat3_transpose(pair->turn), {0.0, 0.0, 0.0}, slack, start};
     from_b.shift = ss_vec3_negate(ss_mat3_apply(from_b.turn, pair->shift));
     best->face_b = farthest_face(&from_b, enough);
     best->face_b.normal = ss_vec3_negate(ss_mat3_apply(pair->turn, best->face_b.normal));
