@@ -47,7 +47,8 @@ static bool may_be_near(const ss_collision *c, int number_a, int number_b)
     ss_vec3 apart = ss_vec3_subtract(b->centre, a->centre);
     double square = ss_vec3_dot(apart, apart), most = a->margin + b->margin;
     double reach = a->radius + b->radius + most;
-    if (square > reach * reach) return false;
+    if (square > reach * reach || !ss_boxes_meet(&c->bounds[number_a].tight, &c->bounds[number_b].tight))
+        return false;
     double margin = pair_margin(c, number_a, number_b);
     reach = a->radius + b->radius + margin;
     if (square > reach * reach) return false;

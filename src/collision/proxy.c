@@ -8,8 +8,9 @@
 #include <string.h>
 
 #define SS_MARGIN_SHARE 0.01 /* of the smaller shape's size: contacts kept beyond what speed asks for */
-#define FAT_SHARE 0.1        /* of twice the radius: how far a shape may move before the tree hears of it */
-#define FAT_STEPS 2.0        /* steps of its present velocity that are foreseen */
+#define FAT_SHARE \
+    0.05 /* of twice the radius, or the size if that is more: how far a shape may move in its box */
+#define FAT_STEPS 2.0 /* steps of its present velocity that are foreseen */
 #define FAT_LIMIT 4.0 /* a fat box with this many times the room that a new one would have is made again */
 #define FEW 16
 #define MANY_SHARE 0.125 /* of the leaves: if more leave their boxes in a step, all get new ones */
@@ -145,7 +146,8 @@ static double extent_sum(const ss_box *box)
 static ss_box fat_box(const ss_collision *c, int number)
 {
     const ss_proxy *proxy = &c->proxies[number];
-    ss_box fat = enlarged(c->bounds[number].tight, proxy->dynamic ? FAT_SHARE * 2.0 * proxy->radius : 0.0);
+    double room = FAT_SHARE * 2.0 * (proxy->size < proxy->radius ? proxy->radius : proxy->size);
+    ss_box fat = enlarged(c->bounds[number].tight, proxy->dynamic ? room : 0.0);
     ss_vec3 by = ss_vec3_scale(FAT_STEPS * c->h, origin_velocity(proxy));
     *(by.x < 0.0 ? &fat.low.x : &fat.high.x) += by.x;
     *(by.y < 0.0 ? &fat.low.y : &fat.high.y) += by.y;
