@@ -565,12 +565,22 @@ bool ss_collision_has_alternatives(const ss_collision *c, ss_shape_pair pair)
     return !c->replaced[kind_a < kind_b ? kind_a : kind_b][kind_a < kind_b ? kind_b : kind_a].function;
 }
 
+/* Boxes and balls with their margins meet. */
+static bool may_be_near(const ss_collision *c, int a, int b)
+{
+    const ss_proxy *one = &c->proxies[a], *other = &c->proxies[b];
+    ss_vec3 apart = ss_vec3_subtract(ss_placed_position(&other->placed), ss_placed_position(&one->placed));
+    double reach = one->radius + one->margin + (other->radius + other->margin);
+    return ss_vec3_dot(apart, apart) <= reach * reach &&
+           ss_boxes_meet(&c->bounds[a].tight, &c->bounds[b].tight);
+}
+
 static bool find_group(int i, ss_group_list *list, void *context, ss_error *err)
 {
     const ss_collision *c = context;
     ss_shape_pair pair = c->pairs.items[i];
     int number_a = ss_shape_pair_a(pair), number_b = ss_shape_pair_b(pair);
-    if (!ss_collision_has_alternatives(c, pair) || !ss_may_be_near(c, number_a, number_b)) return true;
+    if (!ss_collision_has_alternatives(c, pair) || !may_be_near(c, number_a, number_b)) return true;
     const ss_proxy *a = &c->proxies[number_a], *b = &c->proxies[number_b];
     ss_contact_group group = {.shape = {number_a, number_b}, .body = {a->body, b->body}};
     group.material = ss_world_pair(c->world, a->material, b->material);

@@ -23,27 +23,16 @@ static bool reserve(ss_pair_list *list, int count, ss_error *err)
     return true;
 }
 
-/* Merges two sorted runs. */
-static void merge(const ss_shape_pair *a, int count_a, const ss_shape_pair *b, int count_b, ss_shape_pair *to)
+/* By rising pairs: in buckets by the second shape, then, in that order, in buckets by the first. */
+static void sort(const ss_collision *c, ss_pair_list *list, ss_pair_list *spare)
 {
-    int i = 0, j = 0;
-    while (i < count_a || j < count_b)
-        if (j >= count_b || (i < count_a && a[i] <= b[j]))
-            *to++ = a[i++];
-        else
-            *to++ = b[j++];
-}
-
-/* Merge sort from short runs to long ones, between the list and the spare one. */
-static void sort(ss_pair_list *list, ss_pair_list *spare)
-{
-    for (int run = 1; run < list->count; run *= 2) {
-        for (int start = 0; start < list->count; start += 2 * run) {
-            int left = list->count - start, first = left < run ? left : run;
-            int second = left - first < run ? left - first : run;
-            const ss_shape_pair *from = list->items + start;
-            merge(from, first, from + first, second, spare->items + start);
-        }
+    for (int half = 0; half < 2; half++) {
+        int shift = 32 * half;
+        memset(c->buckets, 0, ((size_t)c->proxy_count + 1) * sizeof *c->buckets);
+        for (int i = 0; i < list->count; i++) c->buckets[(uint32_t)(list->items[i] >> shift) + 1]++;
+        for (int k = 0; k < c->proxy_count; k++) c->buckets[k + 1] += c->buckets[k];
+        for (int i = 0; i < list->count; i++)
+            spare->items[c->buckets[(uint32_t)(list->items[i] >> shift)]++] = list->items[i];
         spare->count = list->count;
         SS_SWAP(ss_pair_list, *list, *spare);
     }
@@ -73,72 +62,58 @@ static bool are_near(const ss_collision *c, int a, int b)
     return !is_plane(c, b) || box_meets_plane(&c->bounds[a].fat, &c->proxies[b].placed);
 }
 
-static bool consider(ss_collision *c, int a, int b, ss_error *err)
+static inline bool note(ss_collision *c, int a, int b, ss_error *err)
 {
-    // Two that both moved find each other twice: it counts when the first asks.
-    if (a == b || (c->proxies[b].moved && b < a)) return true;
     if (!c->proxies[a].dynamic && !c->proxies[b].dynamic) return true;
-
-    // A pair that is known already, found by bisection?
-    ss_shape_pair pair = ss_shape_pair_make(a, b);
-    int low = 0, high = c->pairs.count;
-    while (low < high) {
-        int middle = low + (high - low) / 2;
-        if (c->pairs.items[middle] < pair)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    if (low < c->pairs.count && c->pairs.items[low] == pair) return true;
-
-    if (!ss_world_may_touch(c->world, a, b)) return true;
-    if (!reserve(&c->fresh, c->fresh.count + 1, err)) return false;
-    c->fresh.items[c->fresh.count++] = pair;
+    if (c->fresh.count == c->fresh.capacity && !reserve(&c->fresh, c->fresh.count + 1, err)) return false;
+    c->fresh.items[c->fresh.count++] = ss_shape_pair_make(a, b);
     return true;
 }
 
-/* Pairs of a shape that moved with all whose fat boxes meet its own. A plane that moved is compared with
- * everything, everything that moved with all planes; the rest by the tree. */
-static bool search_around(ss_collision *c, int number, ss_error *err)
+/* Pairs of the shape at this leaf with those whose fat boxes meet its own, from node `from` onwards. */
+static bool search_tree(ss_collision *c, int leaf, int from, ss_error *err)
 {
-    const ss_box *box = &c->bounds[number].fat;
-    for (int node = c->proxies[number].leaf >= 0 ? ss_bvh_first(&c->tree) : -1; node >= 0;) {
-        const ss_bvh_node *n = &c->tree.nodes[node];
-        bool meets = ss_boxes_meet(&n->box, box);
-        if (meets && n->item >= 0 && !consider(c, number, n->item, err)) return false;
-        node = ss_bvh_next(&c->tree, node, meets);
-    }
+    const ss_bvh *tree = &c->tree;
+    const ss_bvh_node box = tree->nodes[leaf];
+    for (int node = ss_bvh_find(tree, &box, from); node < tree->count;
+         node = ss_bvh_find(tree, &box, node + 1))
+        if (node != leaf && !note(c, box.item, tree->nodes[node].item, err)) return false;
+    return true;
+}
 
-    bool plane = is_plane(c, number);
-    int others = plane ? c->proxy_count : c->plane_count;
-    for (int k = 0; k < others; k++) {
-        int other = plane ? k : c->planes[k];
-        if (are_near(c, number, other) && !consider(c, number, other, err)) return false;
+/* All pairs of shapes that moved, as c->fresh: each one once if all have moved, else those of two that moved
+ * twice. A plane that moved is compared with everything, everything that moved with all planes. */
+static bool search(ss_collision *c, ss_error *err)
+{
+    bool all = c->moved_count == c->proxy_count;
+    c->fresh.count = 0;
+    for (int node = 0; all && node < c->tree.count; node++)
+        if (c->tree.nodes[node].item >= 0 && !search_tree(c, node, node + 1, err)) return false;
+
+    for (int i = 0; i < c->moved_count; i++) {
+        int number = c->moved[i], leaf = c->proxies[number].leaf;
+        if (!c->proxies[number].active) continue;
+        if (!all && leaf >= 0 && !search_tree(c, leaf, 0, err)) return false;
+        bool plane = is_plane(c, number);
+        int others = !plane ? c->plane_count : all ? 0 : c->proxy_count;
+        for (int k = 0; k < others; k++) {
+            int other = plane ? k : c->planes[k];
+            if (are_near(c, number, other) && !note(c, number, other, err)) return false;
+        }
     }
     return true;
 }
 
 /* ---- filters ---------------------------------------------------------------------------------------- */
 
-static uint64_t blend(uint64_t sum, uint64_t value)
-{
-    sum = (sum ^ value) * 0x9e3779b97f4a7c15u;
-    return sum ^ sum >> 29;
-}
-
-/* What decides, besides places, whether two shapes may touch: when it changes, all pairs are found again. */
-static uint64_t read_filters(const ss_collision *c)
+/* What decides, besides places and the shapes themselves, whether two may touch. */
+static uint64_t read_joint_filters(const ss_collision *c)
 {
     uint64_t sum = (uint64_t)ss_world_separation_count(c->world);
-    for (int i = 0; i < c->proxy_count; i++) {
-        const ss_shape *shape = c->proxies[i].placed.shape;
-        sum = blend(sum, (uint64_t)shape->group << 32 | shape->collides_with);
-        sum = blend(sum, (uint64_t)(c->proxies[i].body + 1) << 2 | c->proxies[i].dynamic << 1 |
-                             c->proxies[i].active);
-    }
     for (int i = 0; i < ss_world_joint_count(c->world); i++) {
         const ss_joint *joint = ss_world_joint(c->world, i);
-        sum = blend(sum, joint->disabled << 1 | joint->bodies_collide);
+        sum = (sum ^ (uint64_t)(joint->disabled << 1 | joint->bodies_collide)) * 0x9e3779b97f4a7c15u;
+        sum ^= sum >> 29;
     }
     return sum;
 }
@@ -146,45 +121,40 @@ static uint64_t read_filters(const ss_collision *c)
 bool ss_pairs_update(ss_collision *c, ss_error *err)
 {
     // Other filters: no pair is known, everything counts as moved.
-    uint64_t filters = read_filters(c);
-    if (filters != c->filters) {
+    uint64_t filters = read_joint_filters(c);
+    if (c->refiltered || filters != c->joint_filters) {
         c->pairs.count = c->moved_count = 0;
-        c->pairs_changed = true;
         for (int i = 0; i < c->proxy_count; i++) {
-            c->proxies[i].moved = true;
+            c->has_moved[i] = true;
             c->moved[c->moved_count++] = i;
         }
     }
-
-    // Pairs that are no longer near go.
-    int kept = 0;
-    for (int i = 0; i < c->pairs.count && c->moved_count > 0; i++) {
-        ss_shape_pair pair = c->pairs.items[i];
-        if (are_near(c, ss_shape_pair_a(pair), ss_shape_pair_b(pair))) c->pairs.items[kept++] = pair;
-    }
     if (c->moved_count > 0) {
-        c->pairs_changed |= kept < c->pairs.count;
-        c->pairs.count = kept;
-    }
+        if (!search(c, err) || !reserve(&c->spare, c->pairs.count + c->fresh.count, err)) return false;
+        sort(c, &c->fresh, &c->spare);
 
-    // New pairs, around what moved.
-    c->fresh.count = 0;
-    for (int i = 0; i < c->moved_count; i++)
-        if (c->proxies[c->moved[i]].active && !search_around(c, c->moved[i], err)) return false;
-    int all = c->pairs.count + c->fresh.count;
-    if (!reserve(&c->spare, all, err)) return false;
-    c->pairs_changed |= c->fresh.count > 0;
-    if (c->fresh.count > 0) {
-        // Sorting may swap the two lists' memory: both must hold what either one needs.
-        if (!reserve(&c->fresh, all, err)) return false;
-        sort(&c->fresh, &c->spare);
-        merge(c->pairs.items, c->pairs.count, c->fresh.items, c->fresh.count, c->spare.items);
-        c->spare.count = all;
+        // Known pairs stay when neither shape moved or when they were found again; new ones must be allowed.
+        const ss_shape_pair *known = c->pairs.items, *known_end = known + c->pairs.count;
+        const ss_shape_pair *found = c->fresh.items, *found_end = found + c->fresh.count;
+        ss_shape_pair *to = c->spare.items;
+        while (known < known_end || found < found_end) {
+            bool is_known = known < known_end && (found == found_end || *known <= *found);
+            bool is_found = found < found_end && (!is_known || *known == *found);
+            ss_shape_pair pair = is_known ? *known : *found;
+            int a = ss_shape_pair_a(pair), b = ss_shape_pair_b(pair);
+            bool stays = is_known ? is_found || (!c->has_moved[a] && !c->has_moved[b])
+                                  : ss_world_may_touch(c->world, a, b);
+            if (stays) *to++ = pair;
+            known += is_known;
+            while (found < found_end && *found == pair) found++;
+        }
+        c->spare.count = (int)(to - c->spare.items);
         SS_SWAP(ss_pair_list, c->pairs, c->spare);
     }
 
-    for (int i = 0; i < c->moved_count; i++) c->proxies[c->moved[i]].moved = false;
+    for (int i = 0; i < c->moved_count; i++) c->has_moved[c->moved[i]] = false;
     c->moved_count = 0;
-    c->filters = filters;
+    c->joint_filters = filters;
+    c->refiltered = false;
     return true;
 }

@@ -1,11 +1,18 @@
-/* collision/bvh.h - a dynamic tree of boxes: leaves are put where they enlarge the tree's surface least, and
- * nodes on the way up change places when that makes it smaller. */
+/* collision/bvh.h - a tree of boxes in one array, in the order of a walk: a node, all that is below its first
+ * half, all that is below its second. A search goes through the array from front to back and jumps over what
+ * is below a box that it does not meet; what comes behind a leaf is what has not been compared with it yet,
+ * so that all pairs of a tree are found once by searching from each leaf onwards.
+ *
+ * The tree is built from scratch, by halving the range of the centres along its longest side. A leaf that
+ * moves only makes the boxes above it fit; after many moves it is time to build again. */
 #ifndef SS_COLLISION_BVH_H
 #define SS_COLLISION_BVH_H
 
 #include <stickslip/base.h>
 
 #include "linalg/vec3.h"
+
+#include <string.h>
 
 typedef struct ss_box {
     ss_vec3 low, high;
@@ -23,32 +30,54 @@ static inline bool ss_box_holds(const ss_box *outer, const ss_box *inner)
            outer->high.x >= inner->high.x && outer->high.y >= inner->high.y && outer->high.z >= inner->high.z;
 }
 
+/* Half a line of cache. */
 typedef struct ss_bvh_node {
-    ss_box box;
-    int parent;
-    int child[2]; /* -1: a leaf */
-    int item;
+    float low[3]; /* rounded outwards */
+    int past;     /* the next node that is not below this one */
+    float high[3];
+    int item; /* of a leaf; -1: two nodes are below */
 } ss_bvh_node;
 
 typedef struct ss_bvh {
-    ss_bvh_node *nodes;
-    int root, spare; /* -1 = none; spare nodes hang on `parent` */
-    int capacity;
+    ss_bvh_node *nodes, *leaves; /* leaves: those that the next tree is built from */
+    int *parent;
+    int count, leaf_count, capacity; /* capacity: of leaves */
+    int moves;                       /* since the tree was built */
 } ss_bvh;
 
-/* Starts from {.root = -1, .spare = -1}. Room for this many leaves; what is in the tree stays. */
+/* Room for this many leaves; what is in the tree stays. */
 bool ss_bvh_reserve(ss_bvh *tree, int leaves, ss_error *err);
 void ss_bvh_free(ss_bvh *tree);
-/* The number of the leaf, valid until it is removed. */
-int ss_bvh_insert(ss_bvh *tree, const ss_box *box, int item);
-void ss_bvh_remove(ss_bvh *tree, int leaf);
+/* leaf_count of them, made by ss_bvh_leaf in `leaves`, which are put in another order. */
+void ss_bvh_build(ss_bvh *tree);
+ss_bvh_node ss_bvh_leaf(const ss_box *box, int item);
+/* The leaf at this node has another box. */
+void ss_bvh_move(ss_bvh *tree, int node, const ss_box *box);
 
-/* The first node of the tree in the order of a walk; then the next one, below `node` or beyond
- * it. -1 = no more. */
-static inline int ss_bvh_first(const ss_bvh *tree)
+static inline bool ss_bvh_boxes_meet(const ss_bvh_node *a, const ss_bvh_node *b)
 {
-    return tree->root;
+    typedef float corner __attribute__((vector_size(16)));
+    typedef int mask __attribute__((vector_size(16)));
+    typedef long long halves __attribute__((vector_size(16)));
+    corner a_low, a_high, b_low, b_high; // the fourth numbers are no coordinates
+    memcpy(&a_low, a->low, sizeof a_low);
+    memcpy(&a_high, a->high, sizeof a_high);
+    memcpy(&b_low, b->low, sizeof b_low);
+    memcpy(&b_high, b->high, sizeof b_high);
+    halves meet = (halves)(((a_low <= b_high) & (b_low <= a_high)) | (mask){0, 0, 0, -1});
+    return (meet[0] & meet[1]) == -1;
 }
-int ss_bvh_next(const ss_bvh *tree, int node, bool below);
+
+/* The next leaf, at `node` or behind it, whose box meets this one; tree->count if there is none. */
+static inline int ss_bvh_find(const ss_bvh *tree, const ss_bvh_node *box, int node)
+{
+    while (node < tree->count) {
+        const ss_bvh_node *n = &tree->nodes[node];
+        bool meets = ss_bvh_boxes_meet(n, box);
+        if (meets && n->item >= 0) break;
+        node = meets ? node + 1 : n->past;
+    }
+    return node;
+}
 
 #endif

@@ -26,7 +26,6 @@ ss_collision *ss_collision_create(const ss_world *world, const ss_collision_opti
     }
     collision->world = world;
     collision->options = chosen;
-    collision->tree = (ss_bvh){.root = -1, .spare = -1};
     return collision;
 }
 
@@ -39,9 +38,13 @@ void ss_collision_destroy(ss_collision *collision)
     ss_release(collision->balls);
     ss_release(collision->planes);
     ss_release(collision->moved);
+    ss_release(collision->has_moved);
+    ss_release(collision->buckets);
     ss_release(collision->pairs.items);
     ss_release(collision->fresh.items);
     ss_release(collision->spare.items);
+    ss_release(collision->near);
+    ss_release(collision->is_near);
     ss_release(collision->results);
     for (int w = 0; w < collision->store_count; w++) ss_release(collision->stores[w].items);
     ss_release(collision->stores);

@@ -37,47 +37,51 @@ bool ss_collision_take_kept(ss_collision *c, const ss_kept_manifold *items, int 
     if (!reserve(&c->kept, &c->kept_capacity, count)) return false;
     if (count) memcpy(c->kept, items, (size_t)count * sizeof *items);
     c->kept_count = count;
-    c->pairs_changed = true;
     return true;
 }
 
 /* Shapes whose contacts cost more than a look at what was kept, and do not roll. */
-static bool is_worth_it(const ss_proxy *proxy)
+static bool is_worth_it(const ss_collision *c, int number)
 {
-    ss_shape_kind kind = proxy->placed.shape->kind;
+    ss_shape_kind kind = c->proxies[number].placed.shape->kind;
     return kind == SS_BOX || kind == SS_HULL;
 }
 
-/* A place for each pair that is worth it, in the order of the pairs; what was kept of it moves there. */
+/* By rising pairs, as what is kept. If the pairs are those of the last step, manifolds stay where they are;
+ * else they go to the other one of two arrays. */
 bool ss_kept_follow_pairs(ss_collision *c, ss_error *err)
 {
-    if (!c->keeps || !c->pairs_changed) return true;
-    int count = 0, old = 0;
-    bool good = reserve(&c->kept_next, &c->kept_next_capacity, c->pairs.count);
-    if (good && c->pairs.count > c->slot_capacity) {
-        ss_release(c->slots);
-        c->slots = ss_allocate((size_t)c->pairs.capacity, sizeof *c->slots);
-        c->slot_capacity = c->slots ? c->pairs.capacity : 0;
-        good = c->slots != NULL;
-    }
-    if (!good) return ss_fail(err, SS_ERROR_RESOURCES, "collision: no memory for %d pairs", c->pairs.count);
-    for (int i = 0; i < c->pairs.count; i++) {
-        ss_shape_pair pair = c->pairs.items[i];
-        const ss_proxy *a = &c->proxies[ss_shape_pair_a(pair)], *b = &c->proxies[ss_shape_pair_b(pair)];
-        c->slots[i] = -1;
-        if (!is_worth_it(a) || !is_worth_it(b)) continue;
-        ss_kept_manifold *to = &c->kept_next[count];
+    if (!c->keeps) return true;
+    int count = 0, old = 0, found = 0;
+    if (!reserve(&c->kept_next, &c->kept_next_capacity, c->near_count))
+        return ss_fail(err, SS_ERROR_RESOURCES, "collision: no memory for %d pairs", c->near_count);
+    for (int i = 0; i < c->near_count; i++) {
+        ss_shape_pair pair = c->pairs.items[c->near[i]];
+        c->slots[i] = (ss_kept_slot){NULL, NULL};
+        if (!is_worth_it(c, ss_shape_pair_a(pair)) || !is_worth_it(c, ss_shape_pair_b(pair))) continue;
         while (old < c->kept_count && c->kept[old].pair < pair) old++;
-        if (old < c->kept_count && c->kept[old].pair == pair)
-            *to = c->kept[old];
-        else
-            *to = (ss_kept_manifold){.pair = pair, .count = SS_KEPT_NOTHING};
-        c->slots[i] = count++;
+        if (old < c->kept_count && c->kept[old].pair == pair) {
+            c->slots[i].from = &c->kept[old];
+            found++;
+        }
+        c->slots[i].to = &c->kept_next[count++];
     }
+
+    bool same = found == count && count == c->kept_count;
+    for (int i = 0; i < c->near_count; i++) {
+        ss_kept_slot *slot = &c->slots[i];
+        if (!slot->to) continue;
+        if (same) {
+            slot->to = slot->from;
+        } else {
+            slot->to->pair = c->pairs.items[c->near[i]];
+            slot->to->count = SS_KEPT_NOTHING;
+        }
+    }
+    if (same) return true;
     SS_SWAP(ss_kept_manifold *, c->kept, c->kept_next);
     SS_SWAP(int, c->kept_capacity, c->kept_next_capacity);
     c->kept_count = count;
-    c->pairs_changed = false;
     return true;
 }
 

@@ -1,6 +1,7 @@
 /* Contacts of all pairs. Workers put the points they find into stores of their own and note for each
  * pair where they are. Then each pair gets its place in the list, in the order of the pairs, so that the
  * list does not depend on who found what, and the workers copy the contacts there. */
+#include "base/memory.h"
 #include "collision/pairs.h"
 #include "collision/reduce.h"
 #include "collision/state.h"
@@ -8,6 +9,7 @@
 #include <string.h>
 
 #define PAIRS_AT_ONCE 64
+#define LOOKS_AT_ONCE 1024
 #define PAIRS_FOR_A_TEAM 512 /* fewer are done by one thread, sooner than a second one wakes */
 #define POINTS_EXPECTED 4    /* of a pair, on average at most: more is found out on the way */
 
@@ -18,27 +20,56 @@ static ss_vec3 velocity_at(const ss_proxy *proxy, ss_vec3 p)
     return ss_vec3_add(proxy->linear, ss_vec3_cross(proxy->angular, ss_vec3_subtract(p, proxy->centre)));
 }
 
-bool ss_may_be_near(const ss_collision *c, int a, int b)
+/* Contacts beyond this gap are kept only if they close within the step. */
+static double margin_at_rest(const ss_collision *c, double size_a, double size_b)
 {
-    ss_vec3 apart = ss_vec3_subtract(c->balls[b].centre, c->balls[a].centre);
-    double reach = c->balls[a].radius + c->balls[b].radius;
-    return ss_vec3_dot(apart, apart) <= reach * reach &&
-           ss_boxes_meet(&c->bounds[a].tight, &c->bounds[b].tight);
+    return c->h * c->h * c->gravity + SS_MARGIN_SHARE * fmin(size_a, size_b);
+}
+
+/* No contact with a larger gap is kept: at rest, and what the step may close. No point within the radius of
+ * its ball, or half a gap beyond it, approaches the other shape faster than the centre and the turning bring
+ * it: g <= rest + |way| + turn_a (r_a + g/2) + turn_b (r_b + g/2), solved for g with 1/(1 - t/2) <= 1 + t. */
+static double pair_margin(const ss_collision *c, int number_a, int number_b)
+{
+    const ss_ball *a = &c->balls[number_a], *b = &c->balls[number_b];
+    double most = a->margin + b->margin, turn = a->turn + b->turn;
+    if (c->options.margin > 0.0 || !(turn < 1.0)) return c->options.margin > 0.0 ? c->options.margin : most;
+    double way = ss_vec3_norm(ss_vec3_subtract(b->way, a->way));
+    way += (a->turn > 0.0 ? a->turn * a->radius : 0.0) + (b->turn > 0.0 ? b->turn * b->radius : 0.0);
+    double margin = (margin_at_rest(c, a->size, b->size) + way) * (1.0 + turn);
+    return margin < most ? margin : most;
+}
+
+/* Balls and boxes with the margin of the pair meet. */
+static bool may_be_near(const ss_collision *c, int number_a, int number_b)
+{
+    const ss_ball *a = &c->balls[number_a], *b = &c->balls[number_b];
+    ss_vec3 apart = ss_vec3_subtract(b->centre, a->centre);
+    double square = ss_vec3_dot(apart, apart), most = a->margin + b->margin;
+    double reach = a->radius + b->radius + most;
+    if (square > reach * reach || !ss_boxes_meet(&c->bounds[number_a].tight, &c->bounds[number_b].tight))
+        return false;
+    double margin = pair_margin(c, number_a, number_b);
+    reach = a->radius + b->radius + margin;
+    if (square > reach * reach) return false;
+
+    // Boxes have the margins of both shapes already.
+    double more = margin - most;
+    const ss_box *p = &c->bounds[number_a].tight, *q = &c->bounds[number_b].tight;
+    return p->low.x <= q->high.x + more && q->low.x <= p->high.x + more && p->low.y <= q->high.y + more &&
+           q->low.y <= p->high.y + more && p->low.z <= q->high.z + more && q->low.z <= p->high.z + more;
 }
 
 /* The contact points of a pair, by rising feature. */
-static void find_points(const ss_collision *c, ss_shape_pair pair, ss_kept_manifold *kept,
+static void find_points(const ss_collision *c, ss_shape_pair pair, const ss_kept_slot *slot,
                         ss_manifold *manifold)
 {
     int number_a = ss_shape_pair_a(pair), number_b = ss_shape_pair_b(pair);
-    manifold->count = 0;
-    if (!ss_may_be_near(c, number_a, number_b) || ss_collision_has_alternatives(c, pair)) {
-        if (kept) kept->count = SS_KEPT_NOTHING;
-        return;
-    }
     const ss_proxy *a = &c->proxies[number_a], *b = &c->proxies[number_b];
-    double margin = c->options.margin > 0.0 ? c->options.margin : a->margin + b->margin;
-    if (kept && ss_kept_holds(kept, a, b, margin)) {
+    double margin = pair_margin(c, number_a, number_b);
+    ss_kept_manifold *kept = slot ? slot->to : NULL;
+    if (kept && slot->from && ss_kept_holds(slot->from, a, b, margin)) {
+        if (slot->from != kept) *kept = *slot->from;
         ss_kept_read(kept, a, b, manifold);
         return;
     }
@@ -65,7 +96,7 @@ static void find_points(const ss_collision *c, ss_shape_pair pair, ss_kept_manif
     // not close within the step are dropped, but for the share of the size that is always kept.
     ss_contact_point *p = manifold->points;
     if (!(c->options.margin > 0.0)) {
-        double always = c->h * c->h * c->gravity + SS_MARGIN_SHARE * fmin(a->size, b->size);
+        double always = margin_at_rest(c, a->size, b->size);
         int left = 0;
         for (int i = 0; i < manifold->count; i++) {
             ss_vec3 at = ss_vec3_load(p[i].point);
@@ -95,14 +126,24 @@ static void find_points(const ss_collision *c, ss_shape_pair pair, ss_kept_manif
 
 /* ---- all pairs -------------------------------------------------------------------------------------- */
 
+static void look_at_pairs(int64_t begin, int64_t end, int worker, void *context)
+{
+    (void)worker;
+    ss_collision *c = context;
+    for (int64_t i = begin; i < end; i++) {
+        ss_shape_pair pair = c->pairs.items[i];
+        c->is_near[i] = may_be_near(c, ss_shape_pair_a(pair), ss_shape_pair_b(pair)) &&
+                        !(c->free_velocity && ss_collision_has_alternatives(c, pair));
+    }
+}
+
 static void work(int64_t begin, int64_t end, int worker, void *context)
 {
     ss_collision *c = context;
     ss_point_store *store = &c->stores[worker];
     ss_manifold manifold;
     for (int64_t i = begin; i < end; i++) {
-        ss_kept_manifold *kept = c->keeps && c->slots[i] >= 0 ? &c->kept[c->slots[i]] : NULL;
-        find_points(c, c->pairs.items[i], kept, &manifold);
+        find_points(c, c->pairs.items[c->near[i]], c->keeps ? &c->slots[i] : NULL, &manifold);
         c->results[i] = (ss_pair_result){.worker = worker, .first = store->wanted, .count = manifold.count};
         store->wanted += manifold.count;
         if (store->wanted <= store->capacity)
@@ -111,9 +152,9 @@ static void work(int64_t begin, int64_t end, int worker, void *context)
     }
 }
 
-static ss_team *helpers_for(const ss_collision *c, ss_team *team)
+static ss_team *helpers_for(int pairs, ss_team *team)
 {
-    return c->pairs.count < PAIRS_FOR_A_TEAM ? NULL : team;
+    return pairs < PAIRS_FOR_A_TEAM ? NULL : team;
 }
 
 /* Room in every store for all points, and then some: which worker gets which pairs is not known. */
@@ -122,7 +163,7 @@ static bool grow_stores(ss_collision *c, int points, ss_error *err)
     int capacity = points + points / 2 + 64;
     for (int w = 0; w < c->store_count; w++) {
         if (c->stores[w].capacity >= points) continue;
-        ss_contact_point *items = ss_allocate((size_t)capacity, sizeof *items);
+        ss_contact_point *items = ss_allocate_unset((size_t)capacity * sizeof *items);
         if (!items) return ss_fail(err, SS_ERROR_RESOURCES, "collision: no memory for %d contacts", capacity);
         ss_release(c->stores[w].items);
         c->stores[w].items = items;
@@ -131,10 +172,37 @@ static bool grow_stores(ss_collision *c, int points, ss_error *err)
     return true;
 }
 
+static bool has_room(ss_collision *c, ss_error *err)
+{
+    if (c->pairs.count <= c->pair_capacity) return true;
+    size_t capacity = (size_t)c->pairs.capacity;
+    c->pair_capacity = 0;
+    ss_release(c->near);
+    ss_release(c->is_near);
+    ss_release(c->results);
+    ss_release(c->slots);
+    c->near = ss_allocate(capacity, sizeof *c->near);
+    c->is_near = ss_allocate(capacity, sizeof *c->is_near);
+    c->results = ss_allocate(capacity, sizeof *c->results);
+    c->slots = ss_allocate(capacity, sizeof *c->slots);
+    if (!c->near || !c->is_near || !c->results || !c->slots)
+        return ss_fail(err, SS_ERROR_RESOURCES, "collision: no memory for %d pairs of shapes",
+                       c->pairs.capacity);
+    c->pair_capacity = c->pairs.capacity;
+    return true;
+}
+
 /* Points of all pairs, in the workers' stores; *points is their number. */
 static bool find_all(ss_collision *c, ss_team *team, int *points, ss_error *err)
 {
-    // A store for each worker, a result for each pair.
+    // Which pairs to look at.
+    if (!has_room(c, err)) return false;
+    ss_parallel_for(helpers_for(c->pairs.count, team), c->pairs.count, LOOKS_AT_ONCE, look_at_pairs, c);
+    c->near_count = 0;
+    for (int i = 0; i < c->pairs.count; i++)
+        if (c->is_near[i]) c->near[c->near_count++] = i;
+
+    // A store for each worker, a place for what is kept.
     int workers = ss_team_size(team);
     if (workers > c->store_count) {
         ss_point_store *stores = ss_allocate((size_t)workers, sizeof *stores);
@@ -144,21 +212,12 @@ static bool find_all(ss_collision *c, ss_team *team, int *points, ss_error *err)
         c->stores = stores;
         c->store_count = workers;
     }
-    if (c->pairs.count > c->result_capacity) {
-        int capacity = c->pairs.capacity;
-        ss_pair_result *results = ss_allocate((size_t)capacity, sizeof *results);
-        if (!results)
-            return ss_fail(err, SS_ERROR_RESOURCES, "collision: no memory for %d pairs of shapes", capacity);
-        ss_release(c->results);
-        c->results = results;
-        c->result_capacity = capacity;
-    }
-    if (!grow_stores(c, POINTS_EXPECTED * c->pairs.count, err) || !ss_kept_follow_pairs(c, err)) return false;
+    if (!grow_stores(c, POINTS_EXPECTED * c->near_count, err) || !ss_kept_follow_pairs(c, err)) return false;
 
     // Once more with more room when a store was too small: now and then, as a world fills up.
     for (bool overfull = true; overfull;) {
         for (int w = 0; w < c->store_count; w++) c->stores[w].wanted = 0;
-        ss_parallel_for(helpers_for(c, team), c->pairs.count, PAIRS_AT_ONCE, work, c);
+        ss_parallel_for(helpers_for(c->near_count, team), c->near_count, PAIRS_AT_ONCE, work, c);
 
         overfull = false;
         *points = 0;
@@ -189,7 +248,7 @@ static void list_pairs(int64_t begin, int64_t end, int worker, void *context)
     for (int64_t i = begin; i < end; i++) {
         ss_pair_result result = c->results[i];
         if (result.count == 0) continue;
-        ss_shape_pair pair = c->pairs.items[i];
+        ss_shape_pair pair = c->pairs.items[c->near[i]];
         const ss_contact_point *points = c->stores[result.worker].items + result.first;
         int a = ss_shape_pair_a(pair), b = ss_shape_pair_b(pair);
         const ss_proxy *first = &c->proxies[a], *second = &c->proxies[b];
@@ -232,12 +291,12 @@ bool ss_contacts_find(ss_collision *c, ss_team *team, ss_error *err)
     }
 
     // In the order of the pairs, not of the workers that found the points; groups of alternatives last.
-    for (int i = 0; i < c->pairs.count; i++) {
+    for (int i = 0; i < c->near_count; i++) {
         c->results[i].place = c->contacts.count;
         c->contacts.count += c->results[i].count;
         c->work.pairs_touching += c->results[i].count > 0;
     }
-    ss_parallel_for(helpers_for(c, team), c->pairs.count, PAIRS_AT_ONCE, list_pairs, c);
+    ss_parallel_for(helpers_for(c->near_count, team), c->near_count, PAIRS_AT_ONCE, list_pairs, c);
     ss_collision_list_groups(&c->groups, &c->contacts);
     c->work.pairs_touching += c->groups.count;
     c->work.contacts = c->contacts.count;

@@ -78,11 +78,11 @@ const ss_hull *ss_placed_hull(const ss_placed_shape *shape, ss_box_hull *box)
 /* ---- features --------------------------------------------------------------------------------------- */
 
 /* On a convex polyhedron a vertex without a better neighbour is the best of all. */
-int ss_hull_support(const ss_hull *hull, ss_vec3 direction, int start)
+int ss_hull_climb(const ss_hull *hull, ss_vec3 direction, int start, double enough)
 {
     int best = start;
     double reach = ss_vec3_dot(direction, hull->vertex[best]);
-    for (int from = -1; from != best;) {
+    for (int from = -1; from != best && reach <= enough;) {
         from = best;
         for (int i = hull->neighbour_start[from]; i < hull->neighbour_start[from + 1]; i++) {
             double candidate = ss_vec3_dot(direction, hull->vertex[hull->neighbour[i]]);
@@ -93,6 +93,11 @@ int ss_hull_support(const ss_hull *hull, ss_vec3 direction, int start)
         }
     }
     return best;
+}
+
+int ss_hull_support(const ss_hull *hull, ss_vec3 direction, int start)
+{
+    return ss_hull_climb(hull, direction, start, INFINITY);
 }
 
 int ss_hull_find_edge(const ss_hull *hull, int v, int w)

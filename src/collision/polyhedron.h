@@ -61,6 +61,8 @@ static inline ss_vec3 ss_pair_turn_to_b(const ss_hull_pair *pair, ss_vec3 direct
 
 /* The vertex farthest along a direction, by climbing from `start`. */
 int ss_hull_support(const ss_hull *hull, ss_vec3 direction, int start);
+/* The same, but the climb ends at any vertex that is farther than `enough`. */
+int ss_hull_climb(const ss_hull *hull, ss_vec3 direction, int start, double enough);
 /* The edge between two vertices; -1 if there is none. */
 int ss_hull_find_edge(const ss_hull *hull, int v, int w);
 /* The face at `vertex` (any if -1) whose normal points most along `direction`; -1 if there is none. */

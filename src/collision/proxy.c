@@ -8,9 +8,12 @@
 #include <string.h>
 
 #define SS_MARGIN_SHARE 0.01 /* of the smaller shape's size: contacts kept beyond what speed asks for */
-#define FAT_SHARE 0.05       /* of twice the radius: how far a shape may move before the tree hears of it */
-#define FAT_STEPS 2.0        /* steps of its present velocity that are foreseen */
+#define FAT_SHARE \
+    0.05 /* of twice the radius, or the size if that is more: how far a shape may move in its box */
+#define FAT_STEPS 2.0 /* steps of its present velocity that are foreseen */
 #define FAT_LIMIT 4.0 /* a fat box with this many times the room that a new one would have is made again */
+#define FEW 16
+#define MANY_SHARE 0.125 /* of the leaves: if more leave their boxes in a step, all get new ones */
 #define SHAPES_AT_ONCE 128
 #define SHAPES_FOR_A_TEAM 512 /* fewer are done by one thread, sooner than a second one wakes */
 
@@ -67,10 +70,14 @@ ss_placed_shape ss_shape_place(const ss_world *world, int number, const ss_body 
     return placed;
 }
 
+static ss_vec3 velocity_at(const ss_proxy *proxy, ss_vec3 p)
+{
+    return ss_vec3_add(proxy->linear, ss_vec3_cross(proxy->angular, ss_vec3_subtract(p, proxy->centre)));
+}
+
 static ss_vec3 origin_velocity(const ss_proxy *proxy)
 {
-    ss_vec3 arm = ss_vec3_subtract(ss_placed_position(&proxy->placed), proxy->centre);
-    return ss_vec3_add(proxy->linear, ss_vec3_cross(proxy->angular, arm));
+    return velocity_at(proxy, ss_placed_position(&proxy->placed));
 }
 
 static ss_box enlarged(ss_box box, double by)
@@ -84,14 +91,26 @@ static bool is_plane(const ss_proxy *proxy)
     return proxy->placed.shape->kind == SS_PLANE;
 }
 
-/* The shape's size, how far contacts are looked for because of it (a pair has the sum of both), and the ball
- * and the box that hold the shape with this margin. */
+/* Planes have no bounded box and stay out of the tree, as does what takes no part. */
+static bool has_leaf(const ss_proxy *proxy)
+{
+    return proxy->active && !is_plane(proxy);
+}
+
+/* The shape's size, how far contacts are looked for because of it (a pair has the sum of both at most), and
+ * the ball and the box around it, which has this margin. */
 static void find_bounds(ss_collision *c, int number)
 {
     ss_proxy *proxy = &c->proxies[number];
     proxy->radius = ss_shape_radius(&proxy->placed);
     proxy->size = ss_shape_smallest(&proxy->placed);
     proxy->speed = proxy->margin = 0.0;
+    ss_ball ball = {
+        .centre = ss_placed_position(&proxy->placed), .radius = proxy->radius, .size = proxy->size};
+    if (proxy->placed.shape->kind == SS_HULL) {
+        ball.centre = ss_placed_to_world(&proxy->placed, proxy->placed.geometry->hull->centre);
+        ball.radius = proxy->placed.geometry->hull->radius;
+    }
 
     if (!is_plane(proxy)) {
         // Turning about its own axis brings no point of a round shape nearer to anything.
@@ -100,6 +119,8 @@ static void find_bounds(ss_collision *c, int number)
         if (kind == SS_CAPSULE || kind == SS_CYLINDER) w = ss_vec3_add_scaled(w, -ss_vec3_dot(w, axis), axis);
         double turning = kind == SS_SPHERE ? 0.0 : ss_vec3_norm(w);
         proxy->speed = ss_vec3_norm(origin_velocity(proxy)) + (turning > 0.0 ? turning * proxy->radius : 0.0);
+        ball.way = ss_vec3_scale(c->h, velocity_at(proxy, ball.centre));
+        ball.turn = c->h * turning;
 
         // The way it makes in a step, gravity's share included, and a share of its size.
         double speed = proxy->speed + (proxy->dynamic ? c->h * c->gravity : 0.0);
@@ -108,7 +129,8 @@ static void find_bounds(ss_collision *c, int number)
         proxy->margin = asked_for ? c->options.margin : margin + (c->free_velocity ? c->options.margin : 0.0);
     }
 
-    c->balls[number] = (ss_ball){ss_placed_position(&proxy->placed), proxy->radius + proxy->margin};
+    ball.margin = proxy->margin;
+    c->balls[number] = ball;
     c->bounds[number].tight = enlarged(ss_placed_box(&proxy->placed), proxy->margin);
 }
 
@@ -120,25 +142,37 @@ static double extent_sum(const ss_box *box)
     return d.x + d.y + d.z;
 }
 
+/* The fat box that a new leaf would have: enlarged, and moved along for a few steps. */
+static ss_box fat_box(const ss_collision *c, int number)
+{
+    const ss_proxy *proxy = &c->proxies[number];
+    double room = FAT_SHARE * 2.0 * (proxy->size < proxy->radius ? proxy->radius : proxy->size);
+    ss_box fat = enlarged(c->bounds[number].tight, proxy->dynamic ? room : 0.0);
+    ss_vec3 by = ss_vec3_scale(FAT_STEPS * c->h, origin_velocity(proxy));
+    *(by.x < 0.0 ? &fat.low.x : &fat.high.x) += by.x;
+    *(by.y < 0.0 ? &fat.low.y : &fat.high.y) += by.y;
+    *(by.z < 0.0 ? &fat.low.z : &fat.high.z) += by.z;
+    return fat;
+}
+
 /* Gives the shape a new fat box, unless the old one still holds it without wasting room. */
 static bool leaves_fat_box(ss_collision *c, int number)
 {
-    ss_proxy *proxy = &c->proxies[number];
     ss_bounds *bounds = &c->bounds[number];
-
-    // The fat box that a new leaf would have: enlarged, and moved along for a few steps.
-    ss_box wanted = enlarged(bounds->tight, proxy->dynamic ? FAT_SHARE * 2.0 * proxy->radius : 0.0);
-    ss_vec3 by = ss_vec3_scale(FAT_STEPS * c->h, origin_velocity(proxy));
-    wanted.low = ss_vec3_add(wanted.low, (ss_vec3){fmin(by.x, 0.0), fmin(by.y, 0.0), fmin(by.z, 0.0)});
-    wanted.high = ss_vec3_add(wanted.high, (ss_vec3){fmax(by.x, 0.0), fmax(by.y, 0.0), fmax(by.z, 0.0)});
-
-    if (proxy->leaf >= 0 && ss_box_holds(&bounds->fat, &bounds->tight)) {
+    ss_box wanted = fat_box(c, number);
+    if (c->proxies[number].leaf >= 0 && ss_box_holds(&bounds->fat, &bounds->tight)) {
         double room = extent_sum(&bounds->fat) - extent_sum(&bounds->tight);
         double new_room = extent_sum(&wanted) - extent_sum(&bounds->tight);
         if (room <= FAT_LIMIT * new_room) return false;
     }
     bounds->fat = wanted;
     return true;
+}
+
+static uint64_t blend(uint64_t sum, uint64_t value)
+{
+    sum = (sum ^ value) * 0x9e3779b97f4a7c15u;
+    return sum ^ sum >> 29;
 }
 
 /* Everything about one shape that is its own: the tree, and what is kept for all, have to wait. */
@@ -156,6 +190,12 @@ static void follow(ss_collision *c, int number)
     proxy->body = shape->body;
     proxy->material = shape->material;
 
+    bool dynamic = body && body->kind == SS_DYNAMIC;
+    uint64_t filter = blend(1, (uint64_t)shape->group << 32 | shape->collides_with);
+    filter = blend(filter, (uint64_t)(shape->body + 1) << 2 | dynamic << 1 | active);
+    proxy->refiltered = filter != proxy->filter;
+    proxy->filter = filter;
+
     double state[30];
     read_state(c, shape, body, proxy->placed.geometry, state);
     if (active == proxy->active && memcmp(state, proxy->state, sizeof state) == 0) return;
@@ -164,9 +204,8 @@ static void follow(ss_collision *c, int number)
     proxy->reshaped = differs && !isnan(proxy->state[0]);
     memcpy(proxy->state, state, sizeof state);
     proxy->active = active;
-    proxy->dynamic = body && body->kind == SS_DYNAMIC;
+    proxy->dynamic = dynamic;
 
-    // Planes have no bounded box and stay out of the tree, as does what takes no part.
     if (!active) {
         bounds->fat = bounds->tight = nowhere;
         proxy->leaves = true;
@@ -214,7 +253,9 @@ bool ss_proxies_update(ss_collision *c, ss_team *team, ss_error *err)
             !grow((void **)&c->bounds, count, capacity, sizeof *c->bounds, err) ||
             !grow((void **)&c->balls, count, capacity, sizeof *c->balls, err) ||
             !grow((void **)&c->planes, c->plane_count, capacity, sizeof *c->planes, err) ||
-            !grow((void **)&c->moved, c->moved_count, capacity, sizeof *c->moved, err))
+            !grow((void **)&c->moved, c->moved_count, capacity, sizeof *c->moved, err) ||
+            !grow((void **)&c->has_moved, count, capacity, sizeof *c->has_moved, err) ||
+            !grow((void **)&c->buckets, 0, capacity + 1, sizeof *c->buckets, err))
             return false;
         c->proxy_capacity = capacity;
     }
@@ -234,20 +275,45 @@ bool ss_proxies_update(ss_collision *c, ss_team *team, ss_error *err)
     c->gravity = ss_vec3_norm(ss_vec3_load(ss_world_gravity((ss_world *)c->world)));
     ss_parallel_for(shapes < SHAPES_FOR_A_TEAM ? NULL : team, shapes, SHAPES_AT_ONCE, follow_range, c);
 
-    // The news, in the order of the shapes: the tree and the pairs follow.
+    // The news: how many left their boxes, and whether the tree gets other leaves.
+    int leaving = 0, leaves = 0;
+    bool others = false;
     for (int i = 0; i < shapes; i++) {
-        ss_proxy *proxy = &c->proxies[i];
-        if (proxy->reshaped) {
-            c->kept_count = 0;
-            c->pairs_changed = true;
-        }
-        if (!proxy->leaves) continue;
-        if (proxy->leaf >= 0) ss_bvh_remove(&c->tree, proxy->leaf);
-        bool enters = proxy->active && !is_plane(proxy);
-        proxy->leaf = enters ? ss_bvh_insert(&c->tree, &c->bounds[i].fat, i) : -1;
-        if (proxy->moved) continue;
-        proxy->moved = true;
+        const ss_proxy *proxy = &c->proxies[i];
+        bool enters = has_leaf(proxy);
+        leaves += enters;
+        leaving += proxy->leaves;
+        others |= enters != (proxy->leaf >= 0);
+        c->refiltered |= proxy->refiltered;
+        if (proxy->reshaped) c->kept_count = 0;
+    }
+
+    // Where many leave in one step the rest would in the next ones: all get new boxes together, and leave
+    // together some steps later.
+    bool many = leaving > FEW && leaving > MANY_SHARE * leaves;
+    for (int i = 0; i < shapes; i++) {
+        const ss_proxy *proxy = &c->proxies[i];
+        if (many && !proxy->leaves && has_leaf(proxy)) c->bounds[i].fat = fat_box(c, i);
+        if (!(many || proxy->leaves) || c->has_moved[i]) continue;
+        c->has_moved[i] = true;
         c->moved[c->moved_count++] = i;
     }
+
+    // The tree follows by moving leaves, or is built again.
+    if (!many && !others && c->tree.moves + leaving <= leaves) {
+        for (int i = 0; i < shapes && leaving > 0; i++)
+            if (c->proxies[i].leaves && c->proxies[i].leaf >= 0)
+                ss_bvh_move(&c->tree, c->proxies[i].leaf, &c->bounds[i].fat);
+        return true;
+    }
+    c->tree.leaf_count = 0;
+    for (int i = 0; i < shapes; i++)
+        if (has_leaf(&c->proxies[i]))
+            c->tree.leaves[c->tree.leaf_count++] = ss_bvh_leaf(&c->bounds[i].fat, i);
+        else
+            c->proxies[i].leaf = -1;
+    ss_bvh_build(&c->tree);
+    for (int node = 0; node < c->tree.count; node++)
+        if (c->tree.nodes[node].item >= 0) c->proxies[c->tree.nodes[node].item].leaf = node;
     return true;
 }

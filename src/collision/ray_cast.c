@@ -185,11 +185,13 @@ int ss_collision_cast(const ss_collision *collision, const double origin[3], con
     ss_ray_segment ray = {ss_vec3_load(origin), ss_vec3_normalise(ss_vec3_load(direction), NULL), most};
     hit best = {.shape = -1};
     for (int k = 0; k < collision->plane_count; k++) cast_at(collision, collision->planes[k], &ray, &best);
-    for (int node = ss_bvh_first(&collision->tree); node >= 0;) {
+    for (int node = 0; node < collision->tree.count;) {
         const ss_bvh_node *n = &collision->tree.nodes[node];
-        bool meets = ss_ray_segment_meets_box(&ray, n->box.low, n->box.high);
+        ss_vec3 low = {(double)n->low[0], (double)n->low[1], (double)n->low[2]},
+                high = {(double)n->high[0], (double)n->high[1], (double)n->high[2]};
+        bool meets = ss_ray_segment_meets_box(&ray, low, high);
         if (meets && n->item >= 0) cast_at(collision, n->item, &ray, &best);
-        node = ss_bvh_next(&collision->tree, node, meets);
+        node = meets ? node + 1 : n->past;
     }
     if (best.shape < 0) return -1;
     if (distance) *distance = ray.most;

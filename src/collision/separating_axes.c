@@ -2,49 +2,66 @@
 
 /* ---- faces ------------------------------------------------------------------------------------------ */
 
-/* Radius of the largest ball around the centre that is inside the hull: a lower bound of how far it
- * reaches in every direction, which rules out most directions without looking for the vertex that is
- * nearest in them. */
-static double inner_radius(const ss_hull *hull)
+/* No direction is looked at in which some point of the other body that is known is not farther away than what
+ * was found already. Heights of the same point may differ by rounding: what is that close is looked at. */
+#define ROUNDING 1e-12 /* of the smaller body's radius and the distance of the two */
+
+static double height_over(const ss_hull_face *face, ss_vec3 x)
 {
-    double radius = hull->face_count > 0 ? INFINITY : 0.0;
-    for (int f = 0; f < hull->face_count; f++) {
-        double distance = hull->face[f].offset - ss_vec3_dot(hull->face[f].normal, hull->centre);
-        if (distance < radius) radius = distance;
-    }
-    return radius > 0.0 ? radius : 0.0;
+    return ss_vec3_dot(face->normal, x) - face->offset;
 }
 
-/* The face of `hull` that is farthest from `other`, whose frame goes to the hull's by turn and
- * shift. */
-static ss_axis farthest_face(const ss_hull *hull, const ss_hull *other, ss_mat3 turn, ss_vec3 shift,
-                             double other_radius, double enough)
+/* A hull, and another whose frame goes to the hull's by turn and shift. */
+typedef struct placed_pair {
+    const ss_hull *hull, *other;
+    ss_mat3 turn;
+    ss_vec3 shift;
+    double slack; /* m, of rounding */
+    int start;    /* a vertex of the other, where the first climb begins */
+} placed_pair;
+
+/* Is this face farther from the other hull than the best so far? If not, *low is a vertex that shows it, in
+ * the frame of the hull; else the one that is nearest. */
+static bool try_face(const placed_pair *p, int f, ss_axis *best, ss_vec3 *low)
 {
-    ss_axis best = {.separation = -INFINITY};
-    ss_vec3 centre = ss_vec3_add(shift, ss_mat3_apply(turn, other->centre));
+    const ss_hull_face *face = &p->hull->face[f];
+    ss_vec3 inwards = ss_mat3_apply_transposed(p->turn, ss_vec3_negate(face->normal));
+    double apart = ss_vec3_dot(face->normal, p->shift) - face->offset;
+    int vertex = ss_hull_climb(p->other, inwards, best->vertex, apart - (best->separation - p->slack));
+    double separation = apart - ss_vec3_dot(inwards, p->other->vertex[vertex]);
+    *low = ss_vec3_add(p->shift, ss_mat3_apply(p->turn, p->other->vertex[vertex]));
+    if (!(separation > best->separation)) return false;
+    *best = (ss_axis){separation, face->normal, f, vertex, {0, 0}};
+    return true;
+}
+
+static ss_axis farthest_face(const placed_pair *p, double enough)
+{
+    const ss_hull *hull = p->hull;
+    ss_axis best = {.separation = -INFINITY, .vertex = p->start};
+    if (hull->face_count == 0) return best;
 
     /* Begins with the face whose plane is farthest below the other's centre, after which most others are
-     * ruled out. */
+     * ruled out by the vertex that is nearest to it, or by the last one that ruled out another. */
+    ss_vec3 low = ss_vec3_add(p->shift, ss_mat3_apply(p->turn, p->other->centre)), nearest;
     int first = 0;
     double most = -INFINITY;
     for (int f = 0; f < hull->face_count; f++) {
-        double height = ss_vec3_dot(hull->face[f].normal, centre) - hull->face[f].offset;
+        double height = height_over(&hull->face[f], low);
         if (height > most) {
             most = height;
             first = f;
         }
     }
-    for (int i = -1; i < hull->face_count && best.separation <= enough; i++) {
-        int f = i < 0 ? first : i;
-        if (i == first || f >= hull->face_count) continue;
+    try_face(p, first, &best, &low);
+    nearest = low;
+    double limit = best.separation - p->slack;
+    for (int f = 0; f < hull->face_count && best.separation <= enough; f++) {
         const ss_hull_face *face = &hull->face[f];
-        double bound = ss_vec3_dot(face->normal, centre) - other_radius - face->offset;
-        if (bound <= best.separation) continue;
-        ss_vec3 inwards = ss_mat3_apply_transposed(turn, ss_vec3_negate(face->normal));
-        int vertex = ss_hull_support(other, inwards, best.vertex);
-        double separation =
-            ss_vec3_dot(face->normal, shift) - face->offset - ss_vec3_dot(inwards, other->vertex[vertex]);
-        if (separation > best.separation) best = (ss_axis){separation, face->normal, f, vertex, {0, 0}};
+        if (height_over(face, nearest) < limit || height_over(face, low) < limit || f == first) continue;
+        if (!try_face(p, f, &best, &low)) continue;
+        nearest = low;
+        limit = best.separation - p->slack;
     }
     return best;
 }
@@ -134,24 +151,55 @@ static inline int walk_arc(const arc *from_a, const ss_hull *b, int start, cross
     return v;
 }
 
-static ss_axis farthest_edges(const ss_hull_pair *pair, double radii, double known, double enough)
+/* The height of a point over an edge of a, in a direction of its arc, is at most the larger one of those over
+ * the two faces where both are below, else that divided by the cosine of half the arc. So one vertex of b
+ * that is below `limit` over both faces rules the arc out. It is looked for by climbing down from `start`;
+ * -1: not found. */
+static int find_below(const arc *from_a, const ss_hull *b, int start, double limit)
 {
+    double least = INFINITY;
+    for (int v = start, from = -1; v != from;) {
+        from = v;
+        for (int i = b->neighbour_start[from] - 1; i < b->neighbour_start[from + 1]; i++) {
+            int w = i < b->neighbour_start[from] ? from : b->neighbour[i];
+            ss_vec3 x = ss_vec3_subtract(b->vertex[w], from_a->point);
+            double at_1 = ss_vec3_dot(from_a->from, x), at_2 = ss_vec3_dot(from_a->to, x);
+            double most = at_1 > at_2 ? at_1 : at_2;
+            if (most < limit) return w;
+            if (most < least) {
+                least = most;
+                v = w;
+            }
+        }
+    }
+    return -1;
+}
+
+/* `near`: the vertex of b that is nearest to the farthest face of a. */
+static ss_axis farthest_edges(const ss_hull_pair *pair, int near, double known, double slack, double enough)
+{
+    enum { FACES = 64 }; // whose heights are computed once; of more, for each edge
     const ss_hull *a = pair->a;
     ss_axis best = {.separation = known, .feature = -1};
-    ss_vec3 centre = ss_vec3_add(pair->shift, ss_mat3_apply(pair->turn, pair->b->centre));
-    ss_vec3 between = ss_vec3_subtract(centre, a->centre);
-    int start = 0;
+    ss_vec3 nearest = ss_pair_vertex_b(pair, near), low = nearest; // low: the last that ruled out an arc
+    double height[FACES];
+    for (int f = 0; f < a->face_count && f < FACES; f++) height[f] = height_over(&a->face[f], nearest);
+    int start = near;
     for (int e = 0; e < a->edge_count && best.separation <= enough; e++) {
-        /* n.c for a direction n of the arc from n1 to n2, c between the centres, is at most the larger one of
-         * the ends, divided by the cosine of half the arc. */
-        ss_vec3 n1 = a->face[a->edge[e].face[0]].normal, n2 = a->face[a->edge[e].face[1]].normal;
-        double at_1 = ss_vec3_dot(n1, between), at_2 = ss_vec3_dot(n2, between);
-        double most = at_1 > at_2 ? at_1 : at_2, limit = best.separation + radii;
-        bool reaches =
-            limit < 0.0 || (most > 0.0 && most * most > limit * limit * 0.5 * (1.0 + ss_vec3_dot(n1, n2)));
-        if (!reaches) continue;
+        int f = a->edge[e].face[0], g = a->edge[e].face[1];
+        const ss_hull_face *face_f = &a->face[f], *face_g = &a->face[g];
+        double limit = best.separation + slack; // an edge that is no better than its face is of no use
+        if (limit > 0.0) limit *= sqrt(0.5 * (1.0 + ss_vec3_dot(face_f->normal, face_g->normal)));
+        if ((f < FACES ? height[f] : height_over(face_f, nearest)) < limit &&
+            (g < FACES ? height[g] : height_over(face_g, nearest)) < limit)
+            continue;
+        if (height_over(face_f, low) < limit && height_over(face_g, low) < limit) continue;
         arc from_a = place_arc(pair, e);
-        start = walk_arc(&from_a, pair->b, start, try_edges, &best);
+        int below = find_below(&from_a, pair->b, start, limit);
+        if (below >= 0)
+            low = ss_pair_vertex_b(pair, below);
+        else
+            start = walk_arc(&from_a, pair->b, start, try_edges, &best);
     }
     if (best.feature < 0) best.separation = -INFINITY;
     best.normal = ss_mat3_apply(pair->turn, best.normal);
@@ -160,18 +208,21 @@ static ss_axis farthest_edges(const ss_hull_pair *pair, double radii, double kno
 
 bool ss_separating_axes_find(const ss_hull_pair *pair, double enough, ss_separating_axes *best)
 {
-    double radius_a = inner_radius(pair->a), radius_b = inner_radius(pair->b);
-    best->face_a = farthest_face(pair->a, pair->b, pair->turn, pair->shift, radius_b, enough);
+    double slack = ROUNDING * (pair->size + ss_vec3_norm(pair->shift));
+    placed_pair from_a = {pair->a, pair->b, pair->turn, pair->shift, slack, 0};
+    best->face_a = farthest_face(&from_a, enough);
     if (best->face_a.separation > enough) return false;
 
-    ss_mat3 turn = ss_mat3_transpose(pair->turn);
-    ss_vec3 shift = ss_vec3_negate(ss_mat3_apply(turn, pair->shift));
-    best->face_b = farthest_face(pair->b, pair->a, turn, shift, radius_a, enough);
+    // a's vertices that are nearest to b are most likely those of its farthest face
+    int start = pair->a->loop[pair->a->face[best->face_a.feature].first];
+    placed_pair from_b = {pair->b, pair->a, ss_mat3_transpose(pair->turn), {0.0, 0.0, 0.0}, slack, start};
+    from_b.shift = ss_vec3_negate(ss_mat3_apply(from_b.turn, pair->shift));
+    best->face_b = farthest_face(&from_b, enough);
     best->face_b.normal = ss_vec3_negate(ss_mat3_apply(pair->turn, best->face_b.normal));
     if (best->face_b.separation > enough) return false;
 
     double known = fmax(best->face_a.separation, best->face_b.separation);
-    best->edges = farthest_edges(pair, radius_a + radius_b, known, enough);
+    best->edges = farthest_edges(pair, best->face_a.vertex, known, slack, enough);
     return best->edges.separation <= enough;
 }
 

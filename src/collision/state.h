@@ -27,9 +27,11 @@ typedef struct ss_proxy {
     double margin; /* contacts are looked for so far beyond the shape */
     int leaf;      /* of the tree; -1 = not in it */
     int body, material;
-    ss_vec3 belt; /* the shape's surface velocity, in the world */
-    bool active, dynamic, moved;
-    bool reshaped, leaves; /* news of this step: the shape is another one; it has left its fat box */
+    ss_vec3 belt;    /* the shape's surface velocity, in the world */
+    uint64_t filter; /* a number made of everything of the shape that ss_world_may_touch depends on */
+    bool active, dynamic;
+    /* news of this step: the shape is another one; it may touch others than before; it left its fat box */
+    bool reshaped, refiltered, leaves;
 } ss_proxy;
 
 /* What is looked at for every pair in every step is kept by itself, close together in memory. */
@@ -39,7 +41,10 @@ typedef struct ss_bounds {
 
 typedef struct ss_ball {
     ss_vec3 centre;
-    double radius; /* around the shape with its margin; infinite for planes */
+    double radius;       /* m: all of the shape is within; infinite for planes */
+    ss_vec3 way;         /* m: of the centre in this step, at its present velocity */
+    double turn;         /* rad: how far the shape turns in this step */
+    double size, margin; /* as in ss_proxy */
 } ss_ball;
 
 /* (a, b) with a < b as one number that sorts like the pair. */
@@ -74,6 +79,11 @@ typedef struct ss_point_store {
     ss_contact_point *items;
 } ss_point_store;
 
+/* Where a pair's manifold was kept in the last step, and where it goes; NULL = nowhere. */
+typedef struct ss_kept_slot {
+    ss_kept_manifold *from, *to;
+} ss_kept_slot;
+
 typedef struct ss_replacement {
     ss_pair_function *function;
     void *context;
@@ -91,12 +101,18 @@ struct ss_collision {
     ss_ball *balls;
     int plane_count, moved_count;
     int *planes, *moved; /* numbers of proxies */
+    bool *has_moved;     /* is in `moved` */
     ss_bvh tree;
-    uint64_t filters; /* a number made of everything ss_world_may_touch depends on */
+    uint64_t joint_filters; /* like ss_proxy.filter, of joints and of bodies kept apart */
+    bool refiltered;        /* some proxy was, since the pairs were last found */
 
     ss_pair_list pairs, fresh, spare;
-    int result_capacity, store_count;
-    ss_pair_result *results;
+    int *buckets; /* by which pairs are sorted: one for each proxy, and one more */
+    int near_count, pair_capacity;
+    int *near;               /* which of the pairs may have contacts in this step */
+    bool *is_near;           /* of each pair */
+    ss_pair_result *results; /* of those that are near */
+    int store_count;
     ss_point_store *stores; /* one per worker */
     int contact_capacity;
     ss_contact_list contacts;
@@ -105,15 +121,15 @@ struct ss_collision {
     ss_group_list groups;
 
     /* kept manifolds (kept.h) */
-    bool keeps, pairs_changed; /* changed: since manifolds were last given their places */
-    int kept_count, kept_capacity, kept_next_capacity, slot_capacity;
-    ss_kept_manifold *kept, *kept_next; /* of pairs that are worth it; room for others to come */
-    int *slots;                         /* of each pair: its place in them, or -1 */
+    bool keeps;
+    int kept_count, kept_capacity, kept_next_capacity;
+    ss_kept_manifold *kept, *kept_next; /* of the last step, and room for the next one */
+    ss_kept_slot *slots;                /* of each pair that is near */
 
     ss_collision_work work;
 };
 
-/* After the pairs have changed: a place for every one that is worth it. */
+/* A slot for every pair that is near and worth it. */
 bool ss_kept_follow_pairs(ss_collision *collision, ss_error *err);
 /* How much wider a margin must be for what is kept to last. */
 double ss_kept_reserve(const ss_proxy *a, const ss_proxy *b);
@@ -129,8 +145,6 @@ bool ss_proxies_update(ss_collision *collision, ss_team *team, ss_error *err);
 /* Pairs follow the boxes. */
 bool ss_pairs_update(ss_collision *collision, ss_error *err);
 bool ss_contacts_find(ss_collision *collision, ss_team *team, ss_error *err);
-/* Boxes and balls with their margins meet. */
-bool ss_may_be_near(const ss_collision *collision, int a, int b);
 /* The pair is left to ss_collision_find_groups. */
 bool ss_collision_has_alternatives(const ss_collision *collision, ss_shape_pair pair);
 bool ss_collision_find_groups(ss_collision *collision, ss_team *team, ss_error *err);
