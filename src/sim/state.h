@@ -165,7 +165,7 @@ struct ss_sim {
     ss_row_origin *origins; /* of the frame's rows */
     int origin_capacity;
     ss_trees trees; /* in minimal coordinates, as they were when the frame was made */
-    ss_trees moved; /* after the move */
+    ss_trees moved; /* after the move, until the next step */
     ss_sim_links links;
     bool coordinates_wait;   /* the frame's generalised coordinates are not filled in until someone looks */
     bool is_solved_by_trees; /* the answer has velocities alone until someone looks */

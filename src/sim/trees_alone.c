@@ -95,6 +95,10 @@ bool ss_sim_find_trees(ss_sim *sim, ss_error *err)
     ss_trees *trees = &sim->trees;
     ss_sim_links *links = &sim->links;
     *links = (ss_sim_links){0};
+    if (sim->moved.count > 0) { // a step with a frame has led them there: they need not be found again
+        SS_SWAP(ss_trees, sim->trees, sim->moved);
+        sim->moved.count = 0;
+    }
     if (!ss_trees_update(trees, sim->world, err)) return false;
     ss_trees_write_velocities(trees, sim->world);
     for (int l = 0; l < trees->count; l++) trees->link[l].has_force = false;

@@ -101,7 +101,12 @@ bool ss_trees_copy(const ss_trees *from, ss_trees *to, ss_error *err)
     to->count = from->count;
     to->trees = from->trees;
     to->coordinates = from->coordinates;
+    to->bodies = from->bodies;
+    to->joints = from->joints;
     if (from->count) memcpy(to->link, from->link, (size_t)from->count * sizeof *to->link);
+    if (from->bodies) memcpy(to->of_body, from->of_body, (size_t)from->bodies * sizeof *to->of_body);
+    if (from->joints) memcpy(to->of_joint, from->of_joint, (size_t)from->joints * sizeof *to->of_joint);
+    if (from->joints) memcpy(to->holds, from->holds, (size_t)from->joints * sizeof *to->holds);
     return true;
 }
 
