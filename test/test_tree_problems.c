@@ -1,5 +1,5 @@
-/* Minimal coordinates in problems: the factor of M, frames that hold trees, problems and answers in both kinds
- * of coordinates, and files with them. */
+/* Minimal coordinates in problems: the factor of M, frames that hold trees, problems and answers in both
+ * kinds of coordinates, and files with them. */
 #include "tree_worlds.h"
 
 #include "linalg/reverse_ldl.h"

@@ -11,7 +11,7 @@
  * and are solved by M (v' - v+) = T' (P(q - h v, v) + h f - P(q, v+)), again and again, from that mixture of
  * the last two v' for which the change would be least (Anderson 1965, depth one). Like all such rules this
  * one is reversible, and its energy error does not add up. An iteration leaves about the angle by which links
- * turn of an error: where that is more than half, links are carried instead.
+ * turn of an error: where that is more than a third, links are carried instead.
  *
  * Carried. The bodies bring the momenta along that the same rates gave them one step ago: T(q)' (M T(q) v+ -
  * M T(q - h v) v) = h T(q)' f. What T(q) does not allow is lost with its energy, as in a perfectly plastic
@@ -75,7 +75,8 @@ bool ss_trees_turn_midway(ss_trees *trees, double h, const ss_link_mass *masses,
                           const ss_link_law *laws, ss_articulated *factored, double *rate,
                           double (*change)[6], ss_arena *scratch, ss_error *err)
 {
-    static const double enough = 1e-6; // of the velocities, for a change; a tenth of it for what is left
+    static const double enough = 1e-6;   // of the velocities, for a change; a tenth of it for what is left
+    static const double contracts = 0.1; // the square of the first ratio of changes, not yet mixed
     enum { ITERATIONS_MOST = 12 };
     size_t count = (size_t)trees->count, coordinates = (size_t)trees->coordinates;
     ss_link_pose *reached = ss_arena_take_unset(scratch, count, sizeof *reached, "poses of links");
@@ -154,7 +155,7 @@ bool ss_trees_turn_midway(ss_trees *trees, double h, const ss_link_mass *masses,
             if (n > 0) of->slowest = fmax(of->slowest, of->step / of->last);
             double left = fmin(of->slowest, 1.0) * of->step;
             of->settled = of->step <= least || (n > 0 && left <= 0.01 * least);
-            of->diverges = n > 0 && !(of->step < 0.25 * of->last);
+            of->diverges = n > 0 && !(of->step < (n == 1 ? contracts : 1.0) * of->last);
             settled = settled && (of->settled || of->diverges);
         }
         if (settled) break;
