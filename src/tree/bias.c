@@ -8,10 +8,10 @@
  *
  *     T(q)' (P(q, v+) - P(q - h v, v)) = h T(q)' f,
  *
- * and are solved by M (v' - v+) = T' (P(q - h v, v) + h f - P(q, v+)), again and again, from that mixture of
- * the last two v' for which the change would be least (Anderson 1965, depth one). Like all such rules this
- * one is reversible, and its energy error does not add up. An iteration leaves about the angle by which links
- * turn of an error: where that is more than a third, links are carried instead.
+ * and are solved by M (v' - v+) = T' (P(q - h v, v) + h f - P(q, v+)), again and again. Like all such rules
+ * this one is reversible, and its energy error does not add up. An iteration leaves about the angle by which
+ * links turn of an error. (Mixing iterates, as Anderson does, converges sooner, but also where links turn by
+ * a radian; there the rule gains energy.)
  *
  * Carried. The bodies bring the momenta along that the same rates gave them one step ago: T(q)' (M T(q) v+ -
  * M T(q - h v) v) = h T(q)' f. What T(q) does not allow is lost with its energy, as in a perfectly plastic
@@ -65,9 +65,9 @@ static inline double product(momentum p, ss_vec3 v, ss_vec3 w)
 
 /* How the iteration of a tree goes. */
 typedef struct midway {
-    double velocity; /* its square by M, twice the kinetic energy, as all squares and products here */
-    double step, last, cross; /* squares of the change that the iteration makes and made before; product */
-    double slowest;           /* square of the largest ratio of two changes in a row */
+    double velocity;   /* its square by M, twice the kinetic energy, as all squares and products here */
+    double step, last; /* squares of the change that the iteration makes, and made before */
+    double slowest;    /* square of the largest ratio of two changes in a row */
     bool settled, diverges;
 } midway;
 
@@ -75,21 +75,15 @@ bool ss_trees_turn_midway(ss_trees *trees, double h, const ss_link_mass *masses,
                           const ss_link_law *laws, ss_articulated *factored, double *rate,
                           double (*change)[6], ss_arena *scratch, ss_error *err)
 {
-    static const double enough = 1e-6;   // of the velocities, for a change; a tenth of it for what is left
-    static const double contracts = 0.1; // the square of the first ratio of changes, not yet mixed
+    static const double enough = 1e-6; // of the velocities, for a change; a tenth of it for what is left
     enum { ITERATIONS_MOST = 12 };
-    size_t count = (size_t)trees->count, coordinates = (size_t)trees->coordinates;
+    size_t count = (size_t)trees->count;
     ss_link_pose *reached = ss_arena_take_unset(scratch, count, sizeof *reached, "poses of links");
     momentum *before = ss_arena_take_unset(scratch, count, sizeof *before, "momenta of links");
     double(*all)[6] = ss_arena_take_unset(scratch, count, sizeof *all, "forces of links");
     midway *tree = ss_arena_take(scratch, (size_t)trees->trees, sizeof *tree, "iterations of trees");
-    // of the iterate: changes of velocity and rates; what was made of the one before, and its change
     double(*from)[6] = ss_arena_take(scratch, count, sizeof *from, "changes of links");
-    double(*made)[6] = ss_arena_take_unset(scratch, count, sizeof *made, "changes of links");
-    double(*step)[6] = ss_arena_take(scratch, count, sizeof *step, "changes of links");
-    double *made_rate = ss_arena_take_unset(scratch, coordinates, sizeof *made_rate, "rates of links");
-    double *from_rate = ss_arena_take_unset(scratch, coordinates, sizeof *from_rate, "rates of links");
-    if (!reached || !before || !all || !tree || !from || !made || !step || !made_rate || !from_rate)
+    if (!reached || !before || !all || !tree || !from)
         return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for %d links", trees->count);
 
     /* The move that led here, and a first guess of the next: at the same rates. */
@@ -98,7 +92,7 @@ bool ss_trees_turn_midway(ss_trees *trees, double h, const ss_link_mass *masses,
         const ss_link *link = &trees->link[l];
         before[l] = of_move(&masses[l], ss_vec3_subtract(link->centre, reached[l].centre),
                             ss_quat_multiply(link->turn, ss_quat_conjugate(reached[l].turn)), -1.0, h);
-        for (int i = 0; i < link->count; i++) from_rate[link->first + i] = link->rate[i];
+        for (int i = 0; i < link->count; i++) rate[link->first + i] = link->rate[i];
         memcpy(all[l], force[l], sizeof all[l]);
         if (link->alone || link->tree < 0) continue;
         // an iteration leaves about the angle by which links turn of an error
@@ -108,7 +102,7 @@ bool ss_trees_turn_midway(ss_trees *trees, double h, const ss_link_mass *masses,
 
     bool settled = false;
     for (int n = 0; !settled && n < ITERATIONS_MOST; n++) {
-        ss_trees_reach(trees, from_rate, h, reached);
+        ss_trees_reach(trees, rate, h, reached);
         for (int l = 0; l < trees->count; l++) {
             ss_link *link = &trees->link[l];
             if (link->alone || link->tree < 0) continue;
@@ -129,7 +123,7 @@ bool ss_trees_turn_midway(ss_trees *trees, double h, const ss_link_mass *masses,
 
         for (int t = 0; t < trees->trees; t++) {
             tree[t].last = tree[t].step;
-            tree[t].step = tree[t].cross = 0.0;
+            tree[t].step = 0.0;
         }
         for (int l = 0; l < trees->count; l++) {
             const ss_link *link = &trees->link[l];
@@ -142,11 +136,8 @@ bool ss_trees_turn_midway(ss_trees *trees, double h, const ss_link_mass *masses,
             }
             v = ss_vec3_subtract(v, ss_vec3_load(from[l]));
             w = ss_vec3_subtract(w, ss_vec3_load(from[l] + 3));
-            momentum more = of_velocity(&masses[l], v, w);
-            of->step += product(more, v, w);
-            of->cross += product(more, ss_vec3_load(step[l]), ss_vec3_load(step[l] + 3));
-            ss_vec3_store(v, step[l]);
-            ss_vec3_store(w, step[l] + 3);
+            of->step += product(of_velocity(&masses[l], v, w), v, w);
+            memcpy(from[l], change[l], sizeof from[l]);
         }
         settled = true;
         for (int t = 0; t < trees->trees; t++) {
@@ -155,24 +146,8 @@ bool ss_trees_turn_midway(ss_trees *trees, double h, const ss_link_mass *masses,
             if (n > 0) of->slowest = fmax(of->slowest, of->step / of->last);
             double left = fmin(of->slowest, 1.0) * of->step;
             of->settled = of->step <= least || (n > 0 && left <= 0.01 * least);
-            of->diverges = n > 0 && !(of->step < (n == 1 ? contracts : 1.0) * of->last);
+            of->diverges = n > 0 && !(of->step < of->last);
             settled = settled && (of->settled || of->diverges);
-        }
-        if (settled) break;
-
-        for (int l = 0; l < trees->count; l++) {
-            const ss_link *link = &trees->link[l];
-            const midway *of = link->alone || link->tree < 0 ? NULL : &tree[link->tree];
-            double apart = of && n > 0 ? of->step - 2.0 * of->cross + of->last : 0.0;
-            double share = apart > 0.0 ? (of->step - of->cross) / apart : 0.0;
-            for (int i = 0; i < 6; i++) {
-                from[l][i] = share != 0.0 ? change[l][i] - share * (change[l][i] - made[l][i]) : change[l][i];
-                made[l][i] = change[l][i];
-            }
-            for (int i = link->first; i < link->first + link->count; i++) {
-                from_rate[i] = share != 0.0 ? rate[i] - share * (rate[i] - made_rate[i]) : rate[i];
-                made_rate[i] = rate[i];
-            }
         }
     }
     for (int l = 0; l < trees->count; l++) {
