@@ -568,4 +568,36 @@ TEST(rays_see_meshes_from_the_front_and_heightfields_as_solid_ground)
     ss_mesh_destroy(block);
 }
 
+TEST(a_ball_that_can_meet_nothing_is_seen_by_rays_where_it_has_gone_and_touches_once_it_may)
+{
+    ss_world *world = ss_world_create(NULL);
+    ss_world_add_shape(world, SS_WORLD, &(ss_shape){.kind = SS_PLANE}, NULL);
+    int number = ss_world_add_body(world, &(ss_body){.kind = SS_DYNAMIC, .position = {0, 0, 3}}, NULL);
+    ss_world_add_shape(
+        world, number,
+        &(ss_shape){.kind = SS_SPHERE, .size = {0.5}, .density = 1000, .collides_with = 1u << 31}, NULL);
+    ENSURE(ss_world_finish(world, NULL));
+    ss_collision *collision = ss_collision_create(world, NULL, NULL);
+    ss_contact_list contacts;
+    ENSURE(ss_collision_find(collision, 0.01, NULL, &contacts, NULL));
+
+    // It falls into the ground, as far as steps are concerned unseen.
+    double distance, normal[3];
+    ss_world_body(world, number)->position[2] = 0.25;
+    ENSURE(ss_collision_find(collision, 0.01, NULL, &contacts, NULL));
+    ENSURE_INT(contacts.count, 0);
+    ENSURE_INT(ss_collision_ray(collision, (double[]){0, 0, 9}, (double[]){0, 0, -1}, 20, &distance, normal),
+               1);
+    ENSURE_NEAR(distance, 9.0 - 0.75, 1e-14);
+
+    // Moved once more, it may touch from now on.
+    ss_world_body(world, number)->position[2] = 0.375;
+    ss_world_shape(world, 1)->collides_with = 1;
+    ENSURE(ss_collision_find(collision, 0.01, NULL, &contacts, NULL));
+    ENSURE_INT(contacts.count, 1);
+    ENSURE_NEAR(contacts.items[0].gap, -0.125, 1e-14);
+    ss_collision_destroy(collision);
+    ss_world_destroy(world);
+}
+
 TEST_MAIN

@@ -61,7 +61,8 @@ bool ss_collision_find(ss_collision *collision, double h, ss_team *team, ss_cont
 {
     double start = ss_clock_seconds();
     collision->h = h;
-    if (!ss_proxies_update(collision, team, err) || !ss_pairs_update(collision, err)) return false;
+    if (!ss_proxies_update(collision, !(h > 0.0), team, err) || !ss_pairs_update(collision, err))
+        return false;
     double middle = ss_clock_seconds();
     if (!ss_contacts_find(collision, team, err)) return false;
     collision->work.broad_seconds = middle - start;

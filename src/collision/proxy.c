@@ -189,12 +189,13 @@ static void follow(ss_collision *c, int number)
     proxy->placed.geometry = ss_world_geometry(c->world, number);
     proxy->body = shape->body;
     proxy->material = shape->material;
+    proxy->dynamic = body && body->kind == SS_DYNAMIC;
 
-    bool dynamic = body && body->kind == SS_DYNAMIC;
     uint64_t filter = blend(1, (uint64_t)shape->group << 32 | shape->collides_with);
-    filter = blend(filter, (uint64_t)(shape->body + 1) << 2 | dynamic << 1 | active);
+    filter = blend(filter, (uint64_t)(shape->body + 1) << 2 | proxy->dynamic << 1 | active);
     proxy->refiltered = filter != proxy->filter;
     proxy->filter = filter;
+    if (shape->collides_with && !(shape->collides_with & c->met)) return;
 
     double state[30];
     read_state(c, shape, body, proxy->placed.geometry, state);
@@ -204,7 +205,6 @@ static void follow(ss_collision *c, int number)
     proxy->reshaped = differs && !isnan(proxy->state[0]);
     memcpy(proxy->state, state, sizeof state);
     proxy->active = active;
-    proxy->dynamic = dynamic;
 
     if (!active) {
         bounds->fat = bounds->tight = nowhere;
@@ -243,7 +243,7 @@ static bool grow(void **array, int count, int capacity, size_t size, ss_error *e
     return true;
 }
 
-bool ss_proxies_update(ss_collision *c, ss_team *team, ss_error *err)
+bool ss_proxies_update(ss_collision *c, bool all, ss_team *team, ss_error *err)
 {
     int shapes = ss_world_shape_count(c->world), count = c->proxy_count;
     if (shapes > c->proxy_capacity) {
@@ -272,6 +272,11 @@ bool ss_proxies_update(ss_collision *c, ss_team *team, ss_error *err)
         if (is_plane(proxy)) c->planes[c->plane_count++] = c->proxy_count;
     }
 
+    c->met = all ? UINT32_MAX : 0;
+    for (int i = 0; !all && i < shapes; i++) {
+        uint32_t group = ss_world_shape(c->world, i)->group;
+        c->met |= group ? group : 1; // as ss_world_may_touch has it
+    }
     c->gravity = ss_vec3_norm(ss_vec3_load(ss_world_gravity((ss_world *)c->world)));
     ss_parallel_for(shapes < SHAPES_FOR_A_TEAM ? NULL : team, shapes, SHAPES_AT_ONCE, follow_range, c);
 

@@ -202,6 +202,6 @@ int ss_collision_cast(const ss_collision *collision, const double origin[3], con
 int ss_collision_ray(ss_collision *collision, const double origin[3], const double direction[3], double most,
                      double *distance, double normal[3])
 {
-    if (!ss_proxies_update(collision, NULL, NULL)) return -1;
+    if (!ss_proxies_update(collision, true, NULL, NULL)) return -1;
     return ss_collision_cast(collision, origin, direction, most, distance, normal);
 }

@@ -94,6 +94,7 @@ struct ss_collision {
     ss_collision_options options;
     ss_replacement replaced[SS_SHAPE_KINDS][SS_SHAPE_KINDS];
     double h, gravity; /* s, m/s^2 */
+    uint32_t met;      /* groups of all shapes: one that collides with none of them need not be followed */
 
     int proxy_count, proxy_capacity;
     ss_proxy *proxies;
@@ -140,8 +141,8 @@ void ss_kept_fill(const ss_manifold *manifold, const ss_proxy *a, const ss_proxy
                   ss_kept_manifold *kept);
 void ss_kept_read(const ss_kept_manifold *kept, const ss_proxy *a, const ss_proxy *b, ss_manifold *manifold);
 
-/* Places, boxes and the tree follow the world. */
-bool ss_proxies_update(ss_collision *collision, ss_team *team, ss_error *err);
+/* Places, boxes and the tree follow the world; unless all, those of shapes that can meet others. */
+bool ss_proxies_update(ss_collision *collision, bool all, ss_team *team, ss_error *err);
 /* Pairs follow the boxes. */
 bool ss_pairs_update(ss_collision *collision, ss_error *err);
 bool ss_contacts_find(ss_collision *collision, ss_team *team, ss_error *err);

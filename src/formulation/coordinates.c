@@ -128,10 +128,34 @@ double ss_coordinates_inverse_mass(ss_coordinates *coordinates, const int body[2
     return sum;
 }
 
+/* The tree of a body, if its root moves freely: then the rows of T begin with six columns of which the first
+ * entries are ones on a diagonal, and the body can move in any way. -1: not so. */
+static int find_free_tree(const ss_coordinates *coordinates, int body)
+{
+    const ss_generalized *g = coordinates->of;
+    const int32_t *row = g->map_start + 6 * body;
+    if (row[0] == row[1]) return -1;
+    int tree = coordinates->tree[g->map_column[row[0]]];
+    for (int i = 0; i < 6; i++)
+        if (row[i] == row[i + 1] || g->map_column[row[i]] != g->tree[tree][0] + i || g->map[row[i]] != 1.0)
+            return -1;
+    return tree;
+}
+
 bool ss_coordinates_see(ss_coordinates *coordinates, const int body[2], const double jacobian[12])
 {
     static const double rounding = 1e-11; // of a chain of hundreds of links
     const ss_generalized *g = coordinates->of;
+
+    /* What moves freely past the world is seen along any row. */
+    int side_alone = body[0] == SS_WORLD ? 1 : 0;
+    if (body[1 - side_alone] == SS_WORLD && body[side_alone] != SS_WORLD &&
+        find_free_tree(coordinates, body[side_alone]) >= 0) {
+        for (int i = 0; i < 6; i++)
+            if (jacobian[6 * side_alone + i] != 0.0) return true;
+        return false;
+    }
+
     double most = 0.0, largest[2] = {0}, entry[2] = {0};
     for (int side = 0; side < 2; side++) {
         if (body[side] == SS_WORLD) continue;
@@ -141,8 +165,9 @@ bool ss_coordinates_see(ss_coordinates *coordinates, const int body[2], const do
     for (int side = 0; side < 2; side++) {
         if (body[side] == SS_WORLD) continue;
         for (int e = g->map_start[6 * body[side]]; e < g->map_start[6 * body[side] + 6]; e++) {
-            entry[side] = fmax(entry[side], fabs(g->map[e]));
-            most = fmax(most, fabs(coordinates->work[g->map_column[e]]));
+            double size = fabs(g->map[e]), moved = fabs(coordinates->work[g->map_column[e]]);
+            entry[side] = size > entry[side] ? size : entry[side];
+            most = moved > most ? moved : most;
             coordinates->work[g->map_column[e]] = 0.0;
         }
     }
@@ -157,6 +182,7 @@ typedef struct rows {
     int *touched;     /* trees that it touches */
     bool *is_touched; /* by tree */
     int *used;        /* bodies of the problem that it has entries on */
+    int *used_tree;   /* and their trees */
     int *start;       /* further blocks from here on, as in ss_bodies_form */
     int *body;
     double (*jacobian)[6];
@@ -194,53 +220,50 @@ static int project(const ss_coordinates *coordinates, const int *frame_body, con
     const double *block;
     for (int side = 0, body; ss_bodies_block(form, i, side, &body, &block); side++) {
         if (body < 0) continue;
-        for (int k = 0; k < 6; k++) {
-            int row = 6 * frame_body[body] + k;
-            for (int e = g->map_start[row]; e < g->map_start[row + 1]; e++)
-                z[g->map_column[e]] += block[k] * g->map[e];
-            if (g->map_start[row] == g->map_start[row + 1]) continue;
-            int tree = coordinates->tree[g->map_column[g->map_start[row]]];
-            if (to->is_touched[tree]) continue;
-            to->is_touched[tree] = true;
-            to->touched[touched++] = tree;
-        }
+        const int32_t *start = g->map_start + 6 * frame_body[body];
+        if (start[0] == start[6]) continue;
+        for (int k = 0; k < 6; k++)
+            for (int e = start[k]; e < start[k + 1]; e++) z[g->map_column[e]] += block[k] * g->map[e];
+        int tree = coordinates->tree[g->map_column[start[0]]];
+        if (to->is_touched[tree]) continue;
+        to->is_touched[tree] = true;
+        to->touched[touched++] = tree;
     }
 
     /* Only the coordinates of these trees can be other than zero. */
+    const ss_reverse_ldl *factor = &coordinates->factor;
     for (int t = 0; t < touched; t++) {
-        const ss_reverse_ldl *factor = &coordinates->factor;
         int first = g->tree[to->touched[t]][0], last = first + g->tree[to->touched[t]][1] - 1;
         for (int k = last; k >= first; k--) {
-            if (z[k] == 0.0) continue;
+            double now = z[k];
+            if (now == 0.0) continue;
             for (int e = factor->first[k]; e < factor->end[k]; e++)
-                z[factor->column[e]] -= factor->value[e] * z[k];
-            z[k] /= coordinates->root[k];
+                z[factor->column[e]] -= factor->value[e] * now;
+            z[k] = now / coordinates->root[k];
         }
     }
     return touched;
 }
 
-/* Six numbers of z that one body of the problem has; behind the last coordinate of a tree zeros. */
-static bool cut(const ss_coordinates *coordinates, const double *z, int tree, int body, double block[6])
+/* The numbers of z that one body of the problem has, at most six, and how many they are. */
+static const double *part_of(const ss_coordinates *coordinates, const double *z, int tree, int body,
+                             int *count)
 {
     const int32_t *range = coordinates->of->tree[tree];
-    int from = range[0] + 6 * (body - coordinates->first_body[tree]), end = range[0] + range[1];
-    bool any = false;
-    for (int k = 0; k < 6; k++) {
-        block[k] = from + k < end ? z[from + k] : 0.0;
-        any |= block[k] != 0.0;
-    }
-    return any;
+    int from = 6 * (body - coordinates->first_body[tree]);
+    *count = range[1] - from < 6 ? range[1] - from : 6;
+    return z + range[0] + from;
 }
 
 static bool transform_block(const ss_coordinates *coordinates, const int *frame_body, ss_bodies_form *form,
                             const ss_block *block, rows *to)
 {
     const int *first_body = coordinates->first_body;
-    int n = coordinates->count, touched = 0;
+    size_t n = (size_t)coordinates->count;
+    int touched = 0, count;
     for (int r = 0; r < block->size; r++)
-        touched = project(coordinates, frame_body, form, block->first + r, to->z + (size_t)r * (size_t)n, to,
-                          touched);
+        touched =
+            project(coordinates, frame_body, form, block->first + r, to->z + (size_t)r * n, to, touched);
 
     /* The bodies on which any row of the block has entries, in order: all its rows act on the same ones. */
     int bodies = 0;
@@ -248,32 +271,31 @@ static bool transform_block(const ss_coordinates *coordinates, const int *frame_
         int tree = to->touched[t];
         for (int body = first_body[tree]; body < first_body[tree + 1]; body++) {
             bool any = false;
-            double part[6];
-            for (int r = 0; !any && r < block->size; r++)
-                any = cut(coordinates, to->z + (size_t)r * (size_t)n, tree, body, part);
-            if (any) to->used[bodies++] = body;
+            for (int r = 0; !any && r < block->size; r++) {
+                const double *part = part_of(coordinates, to->z + (size_t)r * n, tree, body, &count);
+                for (int k = 0; !any && k < count; k++) any = part[k] != 0.0;
+            }
+            if (!any) continue;
+            to->used[bodies] = body;
+            to->used_tree[bodies++] = tree;
         }
     }
 
     for (int r = 0; r < block->size; r++) {
         int i = block->first + r;
-        double *z = to->z + (size_t)r * (size_t)n;
+        double *z = to->z + (size_t)r * n;
         bool empty = form->pair[i][0] < 0 && form->pair[i][1] < 0; // s of a polygon, which acts on no body
         form->pair[i][0] = form->pair[i][1] = -1;
         memset(form->jacobian[i], 0, sizeof form->jacobian[i]);
         if (!grow(to, bodies)) return false;
         for (int k = 0; !empty && k < bodies; k++) {
-            int body = to->used[k], t = 0;
-            while (t < touched - 1 &&
-                   (body < first_body[to->touched[t]] || body >= first_body[to->touched[t] + 1]))
-                t++;
-            if (k < 2) {
-                form->pair[i][k] = body;
-                cut(coordinates, z, to->touched[t], body, form->jacobian[i] + 6 * k);
-            } else {
-                to->body[to->count] = body;
-                cut(coordinates, z, to->touched[t], body, to->jacobian[to->count++]);
-            }
+            const double *part = part_of(coordinates, z, to->used_tree[k], to->used[k], &count);
+            double *at = k < 2 ? form->jacobian[i] + 6 * k : to->jacobian[to->count];
+            if (k < 2)
+                form->pair[i][k] = to->used[k];
+            else
+                to->body[to->count++] = to->used[k];
+            for (int d = 0; d < 6; d++) at[d] = d < count ? part[d] : 0.0;
         }
         to->start[i + 1] = to->count;
         for (int t = 0; t < touched; t++) {
@@ -296,9 +318,10 @@ bool ss_coordinates_transform(ss_coordinates *coordinates, const int *frame_body
     rows to = {.z = ss_allocate((size_t)largest * n, sizeof(double)),
                .touched = ss_allocate(trees, sizeof(int)),
                .is_touched = ss_allocate(trees, sizeof(bool)),
-               .used = ss_allocate((size_t)bodies, sizeof(int)),
+               .used = ss_allocate(2 * (size_t)bodies, sizeof(int)),
                .start = ss_allocate((size_t)problem->size + 1, sizeof(int))};
     bool good = to.z && to.touched && to.is_touched && to.used && to.start;
+    to.used_tree = good ? to.used + bodies : NULL;
     for (int k = 0; good && k < problem->block_count; k++)
         good = transform_block(coordinates, frame_body, form, &problem->blocks[k], &to);
 
@@ -330,7 +353,9 @@ bool ss_coordinates_transform(ss_coordinates *coordinates, const int *frame_body
             form->inverse_mass[body] = 1.0;
             memset(form->inverse_inertia[body], 0, sizeof form->inverse_inertia[body]);
             for (int k = 0; k < 3; k++) form->inverse_inertia[body][4 * k] = 1.0;
-            cut(coordinates, coordinates->work, t, body, form->free_velocity[body]);
+            int count;
+            const double *part = part_of(coordinates, coordinates->work, t, body, &count);
+            for (int k = 0; k < 6; k++) form->free_velocity[body][k] = k < count ? part[k] : 0.0;
         }
     }
     memset(coordinates->work, 0, n * sizeof *coordinates->work);

@@ -134,8 +134,15 @@ static inline ss_mat3 ss_mat3_symmetric_part(ss_mat3 a)
 /* R a R', made exactly symmetric: an inertia tensor from the body frame to the world */
 static inline ss_mat3 ss_mat3_rotate_tensor(ss_mat3 rotation, ss_mat3 a)
 {
-    return ss_mat3_symmetric_part(
-        ss_mat3_multiply(ss_mat3_multiply(rotation, a), ss_mat3_transpose(rotation)));
+    ss_mat3 half = ss_mat3_multiply(rotation, a), out;
+    for (int i = 0; i < 3; i++) {
+        for (int j = 0; j <= i; j++) {
+            double lower = ss_vec3_dot(ss_mat3_row(&half, i), ss_mat3_row(&rotation, j));
+            double upper = i == j ? lower : ss_vec3_dot(ss_mat3_row(&half, j), ss_mat3_row(&rotation, i));
+            out.m[i][j] = out.m[j][i] = 0.5 * (lower + upper);
+        }
+    }
+    return out;
 }
 
 /* False, with *inverse untouched, when the determinant is zero or not finite. Works for tensors of any unit:

@@ -98,12 +98,38 @@ static inline ss_quat ss_quat_from_matrix(ss_mat3 r)
 /* The rotation by |v| about v (rad): (cos |v|/2, sin(|v|/2) v/|v|). */
 static inline ss_quat ss_quat_exponential(ss_vec3 v)
 {
-    double half = 0.5 * ss_vec3_norm(v);
-    // sin(a)/a = 1 - a^2/6 + a^4/120 - ...: below 1e-3 what is left out is below 1e-21
-    double square = half * half, series = 1.0 - square / 6.0 * (1.0 - square / 20.0);
-    double factor = 0.5 * (half < 1e-3 ? series : sin(half) / half);
-    ss_vec3 u = ss_vec3_scale(factor, v);
-    return (ss_quat){cos(half), u.x, u.y, u.z};
+    double a = 0.25 * ss_vec3_dot(v, v); // the square of half the angle
+    double sine, cosine;                 // sin(sqrt(a)) / sqrt(a), cos(sqrt(a))
+    if (a < 0.0625) {
+        // turns of a step: what is left out of the series is below 1e-19
+        sine =
+            1.0 - a / 6.0 *
+                      (1.0 - a / 20.0 *
+                                 (1.0 - a / 42.0 * (1.0 - a / 72.0 * (1.0 - a / 110.0 * (1.0 - a / 156.0)))));
+        cosine =
+            1.0 -
+            a / 2.0 *
+                (1.0 - a / 12.0 * (1.0 - a / 30.0 * (1.0 - a / 56.0 * (1.0 - a / 90.0 * (1.0 - a / 132.0)))));
+    } else {
+        double half = 0.5 * ss_vec3_norm(v);
+        sine = sin(half) / half;
+        cosine = cos(half);
+    }
+    ss_vec3 u = ss_vec3_scale(0.5 * sine, v);
+    return (ss_quat){cosine, u.x, u.y, u.z};
+}
+
+/* Angle over sine of its half, from the sine and the cosine of the half, which is not negative. */
+static inline double ss_quat_stretch(double sine, double cosine)
+{
+    double s = sine * sine;
+    if (s >= 0.01) return 2.0 * atan2(sine, cosine) / sine;
+    // 2 asin(s)/s: what is left out of the series is below 1e-18
+    return 2.0 + s * (1.0 / 3.0 +
+                      s * (3.0 / 20.0 +
+                           s * (5.0 / 56.0 +
+                                s * (35.0 / 576.0 +
+                                     s * (63.0 / 1408.0 + s * (231.0 / 6656.0 + s * (143.0 / 5120.0)))))));
 }
 
 /* The rotation vector that turns `from` into `to`, the short way. */
@@ -112,8 +138,7 @@ static inline ss_vec3 ss_quat_between(ss_quat from, ss_quat to)
     ss_quat turn = ss_quat_multiply(to, ss_quat_conjugate(from));
     double sign = turn.w < 0.0 ? -1.0 : 1.0;
     ss_vec3 axis = {sign * turn.x, sign * turn.y, sign * turn.z};
-    double sine = ss_vec3_norm(axis), angle = 2.0 * atan2(sine, sign * turn.w);
-    return ss_vec3_scale(sine > 0.0 ? angle / sine : 2.0, axis);
+    return ss_vec3_scale(ss_quat_stretch(ss_vec3_norm(axis), sign * turn.w), axis);
 }
 
 /* Turning with constant angular velocity (rad/s, world frame) for h seconds: q+ = exp(h w / 2) q. */

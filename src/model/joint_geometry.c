@@ -11,28 +11,38 @@ static ss_quat shorter_way(ss_quat q)
     return q.w < 0.0 ? (ss_quat){-q.w, -q.x, -q.y, -q.z} : q;
 }
 
-ss_joint_pose ss_joint_pose_now(const ss_world *world, const ss_joint *joint)
+void ss_joint_pose_find(const ss_world *world, const ss_joint *joint, ss_joint_pose *pose)
 {
-    ss_joint_pose pose = {.world = world, .joint = joint};
+    pose->world = world;
+    pose->joint = joint;
 
     /* Anchor and frame of each side, fixed in its body or in the world. */
     for (int side = 0; side < 2; side++) {
         int number = side ? joint->b : joint->a;
-        ss_quat rotation = ss_quat_identity();
-        pose.moves[side] = number != SS_WORLD;
-        if (pose.moves[side]) {
+        ss_vec3 arm = ss_vec3_load(joint->local_anchor[side]);
+        ss_quat frame = ss_quat_load(joint->local_frame[side]);
+        pose->moves[side] = number != SS_WORLD;
+        pose->centre[side] = (ss_vec3){0.0, 0.0, 0.0};
+        if (pose->moves[side]) {
             const ss_body *body = ss_world_body(world, number);
-            pose.centre[side] = ss_vec3_load(body->position);
-            rotation = ss_quat_load(body->quaternion);
+            ss_quat rotation = ss_quat_load(body->quaternion);
+            pose->centre[side] = ss_vec3_load(body->position);
+            arm = ss_quat_rotate(rotation, arm);
+            frame = ss_quat_multiply(rotation, frame);
         }
-        ss_vec3 arm = ss_quat_rotate(rotation, ss_vec3_load(joint->local_anchor[side]));
-        pose.anchor[side] = ss_vec3_add(pose.centre[side], arm);
-        pose.frame[side] = ss_quat_multiply(rotation, ss_quat_load(joint->local_frame[side]));
+        pose->anchor[side] = ss_vec3_add(pose->centre[side], arm);
+        pose->frame[side] = frame;
     }
 
-    pose.axes = ss_quat_to_matrix(pose.frame[0]);
-    pose.offset = ss_vec3_subtract(pose.anchor[1], pose.anchor[0]);
-    pose.turn = shorter_way(ss_quat_multiply(ss_quat_conjugate(pose.frame[0]), pose.frame[1]));
+    pose->axes = ss_quat_to_matrix(pose->frame[0]);
+    pose->offset = ss_vec3_subtract(pose->anchor[1], pose->anchor[0]);
+    pose->turn = shorter_way(ss_quat_multiply(ss_quat_conjugate(pose->frame[0]), pose->frame[1]));
+}
+
+ss_joint_pose ss_joint_pose_now(const ss_world *world, const ss_joint *joint)
+{
+    ss_joint_pose pose;
+    ss_joint_pose_find(world, joint, &pose);
     return pose;
 }
 

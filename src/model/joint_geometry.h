@@ -23,6 +23,7 @@ typedef struct ss_joint_pose {
 } ss_joint_pose;
 
 ss_joint_pose ss_joint_pose_now(const ss_world *world, const ss_joint *joint);
+void ss_joint_pose_find(const ss_world *world, const ss_joint *joint, ss_joint_pose *pose);
 /* ss_joint_follow where the pose is known. */
 void ss_joint_follow_pose(ss_joint *joint, const ss_joint_pose *pose);
 

@@ -512,21 +512,23 @@ bool ss_sim_solve_trees(ss_sim *sim, ss_error *err)
     if (!laws || sim->trees.coordinates > sim->rate_room)
         return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for %d links", sim->trees.count);
     const ss_bodies *bodies = &sim->frame->bodies;
-    ss_link_load *loads =
-        ss_arena_take_unset(sim->memory, (size_t)sim->trees.count, sizeof *loads, "loads of links");
+    ss_link_mass *masses =
+        ss_arena_take_unset(sim->memory, (size_t)sim->trees.count, sizeof *masses, "masses of links");
+    double(*force)[6] =
+        ss_arena_take_unset(sim->memory, (size_t)sim->trees.count, sizeof *force, "forces of links");
     double(*change)[6] =
         ss_arena_take_unset(sim->memory, (size_t)sim->trees.count, sizeof *change, "changes of links");
-    if (!loads || !change)
+    if (!masses || !force || !change)
         return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for %d links", sim->trees.count);
     for (int l = 0; l < sim->trees.count; l++) {
         int b = sim->body_place[sim->trees.link[l].body];
-        loads[l].mass = bodies->mass[b];
-        memcpy(loads[l].inertia, bodies->inertia[b], sizeof loads[l].inertia);
-        memcpy(loads[l].force, bodies->force[b], sizeof loads[l].force);
+        masses[l].mass = bodies->mass[b];
+        memcpy(masses[l].inertia, bodies->inertia[b], sizeof masses[l].inertia);
+        memcpy(force[l], bodies->force[b], sizeof force[l]);
     }
-    ss_articulated *factored = ss_trees_factor(&sim->trees, loads, laws, sim->memory, err);
+    ss_articulated *factored = ss_trees_factor(&sim->trees, masses, laws, sim->memory, err);
     if (!factored) return false;
-    ss_trees_solve(&sim->trees, factored, sim->frame->h, loads, laws, sim->rates, change);
+    ss_trees_solve(&sim->trees, factored, sim->frame->h, (const double(*)[6])force, laws, sim->rates, change);
     for (int l = 0; l < sim->trees.count; l++) {
         int b = sim->body_place[sim->trees.link[l].body];
         for (int d = 0; d < 6; d++) sim->answer->velocity[b][d] = bodies->velocity[b][d] + change[l][d];

@@ -114,6 +114,7 @@ void ss_sim_add_joint_forces(const ss_sim *sim, const int *place, double (*wrenc
 {
     for (int j = 0; j < ss_world_joint_count(sim->world); j++) {
         const ss_joint *joint = ss_world_joint(sim->world, j);
+        if (joint->law[0].force == 0.0 && joint->law[1].force == 0.0) continue;
         if (!ss_joint_is_active(sim->world, joint)) continue;
         double force[SS_JOINT_BODIES][6] = {{0}};
         ss_joint_user_force(sim->world, j, force);

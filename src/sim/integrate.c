@@ -150,12 +150,19 @@ typedef struct moving {
     free_turn *turns;
 } moving;
 
+static bool is_in_tree(const ss_sim *sim, int body)
+{
+    return sim->options.coordinates == SS_MINIMAL && !sim->trees.link[sim->trees.of_body[body]].alone;
+}
+
 static void find_turns(int64_t begin, int64_t end, int worker, void *context)
 {
     (void)worker;
     const moving *with = context;
     for (int64_t b = begin; b < end; b++) {
-        const ss_body *body = ss_world_body(with->sim->world, with->sim->frame_body[b]);
+        int number = with->sim->frame_body[b];
+        const ss_body *body = ss_world_body(with->sim->world, number);
+        if (is_in_tree(with->sim, number)) continue; // it turns along its joints
         with->turns[b].torque = ss_sim_gyroscopic_torque(with->sim, body, &with->turns[b].midway);
     }
 }
@@ -168,8 +175,7 @@ static void move_bodies(int64_t begin, int64_t end, int worker, void *context)
     for (int64_t b = begin; b < end; b++) {
         int number = sim->frame_body[b];
         ss_body *body = ss_world_body(sim->world, number);
-        bool in_tree = sim->options.coordinates == SS_MINIMAL;
-        if (in_tree && !sim->trees.link[sim->trees.of_body[number]].alone) continue;
+        if (is_in_tree(sim, number)) continue;
         if (!with->turns[b].midway) {
             move_body(body, sim->h);
             continue;
@@ -254,7 +260,7 @@ bool ss_sim_move(ss_sim *sim, ss_error *err)
 
     /* Poses of the frame's bodies; those of trees move by their coordinates. */
     ss_parallel_for(helpers, count, SS_SIM_AT_ONCE, move_bodies, &with);
-    if (in_trees) ss_trees_move(&sim->moved, world, sim->h);
+    if (in_trees) ss_trees_move(&sim->moved, world, sim->is_solved_by_trees ? sim->rates : NULL, sim->h);
 
     ss_sim_move_kinematic(sim);
     if (by_impulses && !ss_stabilise_after_move(sim->stabiliser, world, tolerance, &report, err))

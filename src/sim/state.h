@@ -118,10 +118,15 @@ typedef struct ss_peg_state {
 
 /* The links of the trees as they are in a substep, in its memory. */
 typedef struct ss_sim_links {
-    ss_link_load *loads; /* NULL: not gathered */
+    ss_link_mass *masses; /* NULL: not gathered */
     ss_link_law *laws;
+    double (*force)[6];       /* N, N m */
+    double (*change)[6];      /* of their velocities */
+    double *rate;             /* after the step */
     ss_articulated *factored; /* NULL: not yet */
     int rows;                 /* of their joints */
+    bool pushed;              /* users' forces act along joints */
+    bool solved;              /* rate and change are those of the step, without contacts and constraints */
     bool more;                /* there are joints, or laws of joints, that are none of the trees */
 } ss_sim_links;
 
@@ -160,12 +165,11 @@ struct ss_sim {
     ss_row_origin *origins; /* of the frame's rows */
     int origin_capacity;
     ss_trees trees; /* in minimal coordinates, as they were when the frame was made */
-    ss_trees moved; /* after the move */
+    ss_trees moved; /* after the move, until the next step */
     ss_sim_links links;
     bool coordinates_wait;   /* the frame's generalised coordinates are not filled in until someone looks */
     bool is_solved_by_trees; /* the answer has velocities alone until someone looks */
     double *rates;           /* after a step that was solved without them */
-    double (*change)[6];     /* of the links' velocities in it, memory of the substep */
     /* The step had trees alone and needed no frame: it is made when someone looks, from the state before the
      * step. */
     bool frame_waits;

@@ -28,26 +28,17 @@ static bool may_be_alone(const ss_sim *sim)
 /* ---- links ------------------------------------------------------------------------------------------ */
 
 /* Forces on the links; with the bias, or without. */
-static void fill_forces(const ss_sim *sim, bool with_bias, ss_link_load *loads)
+static void fill_forces(const ss_sim *sim, bool with_bias, double (*force)[6])
 {
     const ss_trees *trees = &sim->trees;
     for (int l = 0; l < trees->count; l++) {
         const ss_body *body = ss_world_body(sim->world, trees->link[l].body);
         if (with_bias)
-            ss_sim_link_force(sim, body, &trees->link[l], loads[l].inertia, loads[l].force);
+            ss_sim_link_force(sim, body, &trees->link[l], sim->links.masses[l].inertia, force[l]);
         else
-            ss_sim_plain_force(sim, body, loads[l].force);
+            ss_sim_plain_force(sim, body, force[l]);
     }
-    for (int j = 0; j < ss_world_joint_count(sim->world); j++) {
-        const ss_joint *joint = ss_world_joint(sim->world, j);
-        if (trees->of_joint[j] < 0 || (joint->law[0].force == 0.0 && joint->law[1].force == 0.0)) continue;
-        double wrench[SS_JOINT_BODIES][6] = {{0}};
-        ss_joint_user_force(sim->world, j, wrench);
-        for (int k = 0; k < 2; k++) {
-            int body = k ? joint->b : joint->a, of = body == SS_WORLD ? -1 : trees->of_body[body];
-            for (int i = 0; of >= 0 && i < 6; i++) loads[of].force[i] += wrench[k][i];
-        }
-    }
+    ss_sim_add_joint_forces(sim, trees->of_body, force);
 }
 
 /* Masses of the links and linear laws of their joints, memory of the substep; sim->links.more if a joint is
@@ -55,16 +46,21 @@ static void fill_forces(const ss_sim *sim, bool with_bias, ss_link_load *loads)
 static bool gather_links(ss_sim *sim, ss_error *err)
 {
     const ss_trees *trees = &sim->trees;
-    size_t count = (size_t)trees->count;
-    sim->links = (ss_sim_links){0};
-    ss_link_load *loads = ss_arena_take_unset(sim->memory, count, sizeof *loads, "loads of links");
+    ss_sim_links *links = &sim->links;
+    size_t count = (size_t)trees->count, coordinates = (size_t)trees->coordinates;
+    *links = (ss_sim_links){0};
+    ss_link_mass *masses = ss_arena_take_unset(sim->memory, count, sizeof *masses, "masses of links");
     ss_link_law *laws = ss_arena_take_unset(sim->memory, count, sizeof *laws, "laws of links");
-    if (!loads || !laws) return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for %d links", trees->count);
+    links->force = ss_arena_take_unset(sim->memory, count, sizeof *links->force, "forces of links");
+    links->change = ss_arena_take_unset(sim->memory, count, sizeof *links->change, "changes of links");
+    links->rate = ss_arena_take_unset(sim->memory, coordinates + 1, sizeof *links->rate, "rates of links");
+    if (!masses || !laws || !links->force || !links->change || !links->rate)
+        return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for %d links", trees->count);
     for (int l = 0; l < trees->count; l++) {
         const ss_body *body = ss_world_body(sim->world, trees->link[l].body);
         ss_mat3 rotation = ss_quat_to_matrix(ss_quat_load(body->quaternion));
-        loads[l].mass = body->mass;
-        ss_mat3_store(ss_mat3_rotate_tensor(rotation, ss_mat3_load(body->inertia)), loads[l].inertia);
+        masses[l].mass = body->mass;
+        ss_mat3_store(ss_mat3_rotate_tensor(rotation, ss_mat3_load(body->inertia)), masses[l].inertia);
         for (int i = 0; i < trees->link[l].count; i++) {
             laws[l].push[i] = 0.0;
             for (int k = 0; k < trees->link[l].count; k++) laws[l].resistance[i][k] = 0.0;
@@ -75,7 +71,8 @@ static bool gather_links(ss_sim *sim, ss_error *err)
     for (int j = 0; j < ss_world_joint_count(sim->world); j++) {
         const ss_joint *joint = ss_world_joint(sim->world, j);
         int l = trees->of_joint[j];
-        sim->links.more |= l < 0 && ss_joint_is_active(sim->world, joint);
+        links->more |= l < 0 && ss_joint_is_active(sim->world, joint);
+        links->pushed |= joint->law[0].force != 0.0 || joint->law[1].force != 0.0;
         if (l < 0) continue;
         const ss_link *link = &trees->link[l];
         int rows = ss_joint_law_rows(sim->world, j, sim->h, row);
@@ -84,41 +81,53 @@ static bool gather_links(ss_sim *sim, ss_error *err)
                 ss_link_add_law(link, row[i].jacobian + 6 * link->side, row[i].regularization,
                                 row[i].time_derivative, &laws[l]);
             else
-                sim->links.more = true;
+                links->more = true;
         }
-        sim->links.rows += rows + ss_joint_equation_count(joint);
+        links->rows += rows + ss_joint_equation_count(joint);
     }
-    sim->links.loads = loads;
-    sim->links.laws = laws;
+    links->masses = masses;
+    links->laws = laws;
     return true;
 }
 
 bool ss_sim_find_trees(ss_sim *sim, ss_error *err)
 {
     ss_trees *trees = &sim->trees;
-    sim->links = (ss_sim_links){0};
+    ss_sim_links *links = &sim->links;
+    *links = (ss_sim_links){0};
+    if (sim->moved.count > 0) { // a step with a frame has led them there: they need not be found again
+        SS_SWAP(ss_trees, sim->trees, sim->moved);
+        sim->moved.count = 0;
+    }
     if (!ss_trees_update(trees, sim->world, err)) return false;
     ss_trees_write_velocities(trees, sim->world);
+    for (int l = 0; l < trees->count; l++) trees->link[l].has_force = false;
+    if (trees->coordinates == 0) return true;
+    if (sim->options.bias == SS_BIAS_EXPLICIT) {
+        ss_trees_accelerate(trees);
+        return true;
+    }
 
     /* The bias, where it is not that of the rates at the start. What cannot be factored is left to those who
      * say what is wrong with it. */
-    bool missing = sim->options.bias != SS_BIAS_EXPLICIT;
-    for (int l = 0; l < trees->count; l++) trees->link[l].has_force = false;
-    if (sim->options.bias == SS_BIAS_MIDWAY && trees->coordinates > 0) {
-        if (!gather_links(sim, err)) return false;
-        ss_sim_links *links = &sim->links;
-        fill_forces(sim, false, links->loads);
-        links->factored = ss_trees_factor(trees, links->loads, links->laws, sim->memory, NULL);
-        if (links->factored && !ss_trees_turn_midway(trees, sim->world, sim->h, links->loads, links->laws,
-                                                     links->factored, sim->memory, err))
+    if (!gather_links(sim, err)) return false;
+    bool missing = true;
+    if (sim->options.bias == SS_BIAS_MIDWAY) {
+        fill_forces(sim, false, links->force);
+        links->factored = ss_trees_factor(trees, links->masses, links->laws, sim->memory, NULL);
+        if (links->factored &&
+            !ss_trees_turn_midway(trees, sim->h, links->masses, (const double(*)[6])links->force, links->laws,
+                                  links->factored, links->rate, links->change, sim->memory, err))
             return false;
         missing = false;
         for (int l = 0; l < trees->count; l++) {
             const ss_link *link = &trees->link[l];
             missing |= !link->has_force && !link->alone && link->tree >= 0;
         }
+        // a sum of forces in another order has other bits
+        links->solved = !missing && !links->pushed;
     }
-    return !missing || ss_trees_carry(trees, &sim->moved, sim->world, sim->h, sim->memory, err);
+    return !missing || ss_trees_carry(trees, sim->h, links->masses, sim->memory, err);
 }
 
 /* ---- the step --------------------------------------------------------------------------------------- */
@@ -129,39 +138,38 @@ bool ss_sim_solve_trees_alone(ss_sim *sim, bool *solved, ss_error *err)
     if (!may_be_alone(sim)) return true;
     double start = ss_clock_seconds();
     ss_sim_links *links = &sim->links;
-    if (!ss_sim_find_trees(sim, err) || (!links->loads && !gather_links(sim, err))) return false;
+    if (!ss_sim_find_trees(sim, err) || (!links->masses && !gather_links(sim, err))) return false;
     const ss_trees *trees = &sim->trees;
-    sim->change =
-        ss_arena_take_unset(sim->memory, (size_t)trees->count, sizeof *sim->change, "changes of links");
     if (trees->coordinates > sim->rate_room) {
         ss_release(sim->rates);
         sim->rates = ss_allocate((size_t)trees->coordinates, sizeof *sim->rates);
         sim->rate_room = sim->rates ? trees->coordinates : 0;
     }
-    if (!sim->change || trees->coordinates > sim->rate_room)
+    if (trees->coordinates > sim->rate_room)
         return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for %d links", trees->count);
 
     double sum = 0.0; // 0 times what is not finite is not a number
     bool usual = trees->coordinates > 0 && !links->more;
-    if (usual) fill_forces(sim, true, links->loads);
+    if (usual && !links->solved) fill_forces(sim, true, links->force);
     for (int l = 0; usual && l < trees->count; l++) {
         const ss_body *body = ss_world_body(sim->world, trees->link[l].body);
-        const ss_link_load *load = &links->loads[l];
         for (int i = 0; i < 3; i++) sum += 0.0 * body->position[i];
-        for (int i = 0; i < 9; i++) sum += 0.0 * load->inertia[i];
-        for (int i = 0; i < 6; i++) sum += 0.0 * load->force[i];
+        for (int i = 0; i < 9; i++) sum += 0.0 * links->masses[l].inertia[i];
+        for (int i = 0; i < 6; i++) sum += 0.0 * links->force[l][i];
         usual = !trees->link[l].alone && body->mass > 0.0;
     }
     double assembled = ss_clock_seconds();
     usual = usual && sum == 0.0;
     if (usual && !links->factored)
-        links->factored = ss_trees_factor(trees, links->loads, links->laws, sim->memory, NULL);
+        links->factored = ss_trees_factor(trees, links->masses, links->laws, sim->memory, NULL);
     usual = usual && links->factored;
-    if (usual)
-        ss_trees_solve(trees, links->factored, sim->h, links->loads, links->laws, sim->rates, sim->change);
+    if (usual && !links->solved)
+        ss_trees_solve(trees, links->factored, sim->h, (const double(*)[6])links->force, links->laws,
+                       links->rate, links->change);
+    if (usual) memcpy(sim->rates, links->rate, (size_t)trees->coordinates * sizeof *sim->rates);
     for (int l = 0; usual && l < trees->count; l++) {
         const double *before = ss_world_body(sim->world, trees->link[l].body)->velocity;
-        double *velocity = sim->change[l];
+        double *velocity = links->change[l];
         for (int i = 0; i < 6; i++) velocity[i] += before[i];
         usual = !ss_sim_is_too_fast(sim, velocity);
     }
@@ -181,9 +189,9 @@ bool ss_sim_move_trees(ss_sim *sim, ss_error *err)
 {
     for (int l = 0; l < sim->trees.count; l++) {
         ss_body *body = ss_world_body(sim->world, sim->trees.link[l].body);
-        memcpy(body->velocity, sim->change[l], sizeof body->velocity);
+        memcpy(body->velocity, sim->links.change[l], sizeof body->velocity);
     }
-    ss_trees_move(&sim->trees, sim->world, sim->h);
+    ss_trees_move(&sim->trees, sim->world, sim->rates, sim->h);
     return ss_sim_end_move(sim, &sim->trees, err);
 }
 

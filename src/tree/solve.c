@@ -17,90 +17,106 @@
 #include <math.h>
 #include <string.h>
 
+/* A symmetric matrix: xx, xy, xz, yy, yz, zz. */
+typedef struct symmetric {
+    double xx, xy, xz, yy, yz, zz;
+} symmetric;
+
 /* Momentum of a velocity: linear A v + B w, angular B' v + C w, about the centre of the link. */
 typedef struct inertia {
-    ss_mat3 A, B, C;
+    symmetric A, C;
+    ss_mat3 B;
 } inertia;
 
 struct ss_articulated {
     inertia I;                                               /* of the link with all that hangs on it */
-    double W[SS_LINK_COORDINATES][6];                        /* rows of D^-1 U', U = I S of the axes S */
-    double factor[SS_LINK_COORDINATES][SS_LINK_COORDINATES]; /* of D = S' U + R, Cholesky; of one: 1/D */
-    double u[SS_LINK_COORDINATES], p[6];                     /* of a solve */
+    ss_link_axis Y[SS_LINK_COORDINATES];                     /* columns of U L^-T, U = I S of the axes S */
+    double factor[SS_LINK_COORDINATES][SS_LINK_COORDINATES]; /* L of S' U + R = L L', with 1/diagonal */
+    double u[SS_LINK_COORDINATES];                           /* of a solve */
+    ss_link_axis p;
 };
 
-static void apply(const inertia *I, const ss_link_axis *axis, double out[6])
+static inline ss_vec3 apply_symmetric(const symmetric *a, ss_vec3 v)
 {
-    ss_vec3 v = axis->linear, w = axis->angular;
-    ss_vec3_store(ss_vec3_add(ss_mat3_apply(I->A, v), ss_mat3_apply(I->B, w)), out);
-    ss_vec3_store(ss_vec3_add(ss_mat3_apply_transposed(I->B, v), ss_mat3_apply(I->C, w)), out + 3);
+    return (ss_vec3){a->xx * v.x + a->xy * v.y + a->xz * v.z, a->xy * v.x + a->yy * v.y + a->yz * v.z,
+                     a->xz * v.x + a->yz * v.y + a->zz * v.z};
 }
 
-static double dot(const double a[6], const ss_link_axis *axis)
+static inline double dot(const ss_link_axis *a, const ss_link_axis *b)
 {
-    return ss_vec3_dot(ss_vec3_load(a), axis->linear) + ss_vec3_dot(ss_vec3_load(a + 3), axis->angular);
+    return ss_vec3_dot(a->linear, b->linear) + ss_vec3_dot(a->angular, b->angular);
 }
 
-/* x := D^-1 x */
-static inline void solve_small(const ss_articulated *of, int n, double *x)
+static inline void add_scaled(ss_link_axis *to, double s, const ss_link_axis *of)
 {
-    if (n == 1) {
-        x[0] *= of->factor[0][0];
-        return;
+    to->linear = ss_vec3_add_scaled(to->linear, s, of->linear);
+    to->angular = ss_vec3_add_scaled(to->angular, s, of->angular);
+}
+
+/* L of a link with n coordinates, and Y if it hands something up; false: not positive definite. Made for
+ * every usual n, so that loops have a length that the compiler knows. */
+__attribute__((always_inline)) static inline bool eliminate(int n, bool hands_up, const ss_link_axis *S,
+                                                            const ss_link_law *law, ss_articulated *of)
+{
+    const inertia *I = &of->I;
+    ss_link_axis *Y = of->Y;
+    for (int i = 0; i < n; i++) {
+        ss_vec3 v = S[i].linear, w = S[i].angular;
+        Y[i].linear = ss_vec3_add(apply_symmetric(&I->A, v), ss_mat3_apply(I->B, w));
+        Y[i].angular = ss_vec3_add(ss_mat3_apply_transposed(I->B, v), apply_symmetric(&I->C, w));
     }
     for (int i = 0; i < n; i++) {
-        for (int j = 0; j < i; j++) x[i] -= of->factor[i][j] * x[j];
-        x[i] /= of->factor[i][i];
+        for (int j = 0; j <= i; j++) {
+            double sum = dot(&Y[i], &S[j]) + law->resistance[i][j];
+            for (int k = 0; k < j; k++) sum -= of->factor[i][k] * of->factor[j][k];
+            if (i == j && !(sum > 0.0)) return false;
+            of->factor[i][j] = i == j ? 1.0 / sqrt(sum) : sum * of->factor[j][j];
+        }
     }
-    for (int i = n - 1; i >= 0; i--) {
-        for (int j = i + 1; j < n; j++) x[i] -= of->factor[j][i] * x[j];
-        x[i] /= of->factor[i][i];
+    for (int i = 0; hands_up && i < n; i++) {
+        double inverse = of->factor[i][i];
+        for (int k = 0; k < i; k++) add_scaled(&Y[i], -of->factor[i][k], &Y[k]);
+        Y[i].linear = ss_vec3_scale(inverse, Y[i].linear);
+        Y[i].angular = ss_vec3_scale(inverse, Y[i].angular);
     }
+    return true;
 }
 
-/* I - U D^-1 U' goes to the parent, about its centre, r away. Seen from there A is the same, B loses A (r x),
- * and C loses B' (r x) and gains (r x) B of the parent: rows and columns crossed with r. */
-static void hand_up(int n, double U[][6], const ss_articulated *of, ss_vec3 r, inertia *to)
+/* I - Y Y' goes to the parent, about its centre, r away. Seen from there A is the same, B loses A (r x), and
+ * C loses B' (r x) and gains (r x) B of the parent: rows and columns crossed with r. */
+static inline void hand_up(int n, const ss_articulated *of, ss_vec3 r, inertia *to)
 {
-    inertia rest = of->I;
+    symmetric A = of->I.A, C = of->I.C;
+    ss_mat3 B = of->I.B;
     for (int i = 0; i < n; i++) {
-        for (int a = 0; a < 3; a++) {
-            for (int b = 0; b < 3; b++) {
-                rest.A.m[a][b] -= U[i][a] * of->W[i][b];
-                rest.B.m[a][b] -= U[i][a] * of->W[i][3 + b];
-                rest.C.m[a][b] -= U[i][3 + a] * of->W[i][3 + b];
-            }
-        }
+        ss_vec3 v = of->Y[i].linear, w = of->Y[i].angular;
+        A.xx -= v.x * v.x, A.xy -= v.x * v.y, A.xz -= v.x * v.z;
+        A.yy -= v.y * v.y, A.yz -= v.y * v.z, A.zz -= v.z * v.z;
+        B = ss_mat3_add_scaled(B, -1.0, ss_mat3_outer(v, w));
+        C.xx -= w.x * w.x, C.xy -= w.x * w.y, C.xz -= w.x * w.z;
+        C.yy -= w.y * w.y, C.yz -= w.y * w.z, C.zz -= w.z * w.z;
     }
-    ss_mat3 moved;
+    ss_mat3 moved = ss_mat3_add_scaled(B, -1.0,
+                                       ss_mat3_from_rows(ss_vec3_cross((ss_vec3){A.xx, A.xy, A.xz}, r),
+                                                         ss_vec3_cross((ss_vec3){A.xy, A.yy, A.yz}, r),
+                                                         ss_vec3_cross((ss_vec3){A.xz, A.yz, A.zz}, r)));
+    ss_vec3 lost[3], won[3];
     for (int a = 0; a < 3; a++) {
-        ss_vec3 row = ss_vec3_cross(ss_vec3_load(rest.A.m[a]), r);
-        moved.m[a][0] = rest.B.m[a][0] - row.x;
-        moved.m[a][1] = rest.B.m[a][1] - row.y;
-        moved.m[a][2] = rest.B.m[a][2] - row.z;
+        lost[a] = ss_vec3_cross(ss_mat3_column(&B, a), r);
+        won[a] = ss_vec3_cross(r, ss_mat3_column(&moved, a));
     }
-    for (int a = 0; a < 3; a++) {
-        ss_vec3 row = ss_vec3_cross((ss_vec3){rest.B.m[0][a], rest.B.m[1][a], rest.B.m[2][a]}, r);
-        rest.C.m[a][0] -= row.x;
-        rest.C.m[a][1] -= row.y;
-        rest.C.m[a][2] -= row.z;
-    }
-    for (int b = 0; b < 3; b++) {
-        ss_vec3 column = ss_vec3_cross(r, (ss_vec3){moved.m[0][b], moved.m[1][b], moved.m[2][b]});
-        rest.C.m[0][b] += column.x;
-        rest.C.m[1][b] += column.y;
-        rest.C.m[2][b] += column.z;
-    }
-    for (int a = 0; a < 3; a++) {
-        for (int b = 0; b < 3; b++) {
-            to->A.m[a][b] += rest.A.m[a][b];
-            to->B.m[a][b] += moved.m[a][b];
-            to->C.m[a][b] += rest.C.m[a][b];
-        }
-    }
+    to->A.xx += A.xx, to->A.xy += A.xy, to->A.xz += A.xz;
+    to->A.yy += A.yy, to->A.yz += A.yz, to->A.zz += A.zz;
+    to->B = ss_mat3_add_scaled(to->B, 1.0, moved);
+    to->C.xx += C.xx - lost[0].x + won[0].x;
+    to->C.xy += C.xy - lost[0].y + won[1].x;
+    to->C.xz += C.xz - lost[0].z + won[2].x;
+    to->C.yy += C.yy - lost[1].y + won[1].y;
+    to->C.yz += C.yz - lost[1].z + won[2].y;
+    to->C.zz += C.zz - lost[2].z + won[2].z;
 }
 
-ss_articulated *ss_trees_factor(const ss_trees *trees, const ss_link_load *loads, const ss_link_law *laws,
+ss_articulated *ss_trees_factor(const ss_trees *trees, const ss_link_mass *masses, const ss_link_law *laws,
                                 ss_arena *scratch, ss_error *err)
 {
     ss_articulated *all =
@@ -110,92 +126,76 @@ ss_articulated *ss_trees_factor(const ss_trees *trees, const ss_link_load *loads
         return NULL;
     }
     for (int l = 0; l < trees->count; l++) {
-        const ss_link_load *load = &loads[l];
-        all[l].I.A = ss_mat3_diagonal(load->mass, load->mass, load->mass);
-        all[l].I.B = (ss_mat3){0};
-        all[l].I.C = ss_mat3_symmetric_part(ss_mat3_load(load->inertia));
+        const double *I = masses[l].inertia, m = masses[l].mass;
+        all[l].I = (inertia){.A = {m, 0.0, 0.0, m, 0.0, m}, .C = {I[0], I[1], I[2], I[4], I[5], I[8]}};
     }
 
     /* From the leaves to the roots: what a link is to its parent. */
     for (int l = trees->count - 1; l >= 0; l--) {
         const ss_link *link = &trees->link[l];
         ss_articulated *of = &all[l];
-        double U[SS_LINK_COORDINATES][6];
+        bool hands_up = link->parent >= 0;
         int n = link->count;
-        bool good = true;
-        for (int i = 0; i < n; i++) apply(&of->I, &link->axis[i], U[i]);
-        if (n == 1) {
-            double D = dot(U[0], &link->axis[0]) + laws[l].resistance[0][0];
-            good = D > 0.0;
-            of->factor[0][0] = 1.0 / D;
-        }
-        for (int i = 0; n > 1 && good && i < n; i++) {
-            for (int j = 0; j <= i; j++) {
-                double sum = dot(U[i], &link->axis[j]) + laws[l].resistance[i][j];
-                for (int k = 0; k < j; k++) sum -= of->factor[i][k] * of->factor[j][k];
-                good = i != j || sum > 0.0;
-                of->factor[i][j] = i == j ? sqrt(sum) : sum / of->factor[j][j];
-            }
-        }
+        bool good = n == 1   ? eliminate(1, hands_up, link->axis, &laws[l], of)
+                    : n == 3 ? eliminate(3, hands_up, link->axis, &laws[l], of)
+                             : eliminate(n, hands_up, link->axis, &laws[l], of);
         if (!good) {
             ss_fail(err, SS_ERROR_INPUT, "the mass matrix of tree %d is not positive definite", link->tree);
             return NULL;
         }
-        for (int d = 0; d < 6; d++) {
-            double column[SS_LINK_COORDINATES];
-            for (int i = 0; i < n; i++) column[i] = U[i][d];
-            solve_small(of, n, column);
-            for (int i = 0; i < n; i++) of->W[i][d] = column[i];
-        }
-        if (link->parent >= 0)
-            hand_up(n, U, of, ss_vec3_subtract(link->centre, trees->link[link->parent].centre),
+        if (hands_up)
+            hand_up(n, of, ss_vec3_subtract(link->centre, trees->link[link->parent].centre),
                     &all[link->parent].I);
     }
     return all;
 }
 
-void ss_trees_solve(const ss_trees *trees, ss_articulated *all, double h, const ss_link_load *loads,
+void ss_trees_solve(const ss_trees *trees, ss_articulated *all, double h, const double (*force)[6],
                     const ss_link_law *laws, double *rate, double (*change)[6])
 {
-    /* What a link's coordinates leave of its impulse, p - U D^-1 u, goes to its parent. */
-    for (int l = 0; l < trees->count; l++)
-        for (int d = 0; d < 6; d++) all[l].p[d] = h * loads[l].force[d];
+    /* u = L^-1 (S' p + t); what a link's coordinates leave of its impulse, p - Y u, goes to its parent. */
+    for (int l = 0; l < trees->count; l++) {
+        all[l].p.linear = ss_vec3_scale(h, ss_vec3_load(force[l]));
+        all[l].p.angular = ss_vec3_scale(h, ss_vec3_load(force[l] + 3));
+    }
     for (int l = trees->count - 1; l >= 0; l--) {
         const ss_link *link = &trees->link[l];
         ss_articulated *of = &all[l];
-        for (int i = 0; i < link->count; i++) of->u[i] = dot(of->p, &link->axis[i]) + laws[l].push[i];
+        double *u = of->u;
+        for (int i = 0; i < link->count; i++) {
+            u[i] = dot(&of->p, &link->axis[i]) + laws[l].push[i];
+            for (int k = 0; k < i; k++) u[i] -= of->factor[i][k] * u[k];
+            u[i] *= of->factor[i][i];
+        }
         if (link->parent < 0) continue;
-        double p[6], *up = all[link->parent].p;
-        memcpy(p, of->p, sizeof p);
-        for (int i = 0; i < link->count; i++)
-            for (int d = 0; d < 6; d++) p[d] -= of->W[i][d] * of->u[i];
-        ss_vec3 force = ss_vec3_load(p), r = ss_vec3_subtract(link->centre, trees->link[link->parent].centre);
-        ss_vec3 torque = ss_vec3_add(ss_vec3_load(p + 3), ss_vec3_cross(r, force));
-        ss_vec3_store(ss_vec3_add(ss_vec3_load(up), force), up);
-        ss_vec3_store(ss_vec3_add(ss_vec3_load(up + 3), torque), up + 3);
+        ss_link_axis left = of->p, *up = &all[link->parent].p;
+        for (int i = 0; i < link->count; i++) add_scaled(&left, -u[i], &of->Y[i]);
+        ss_vec3 r = ss_vec3_subtract(link->centre, trees->link[link->parent].centre);
+        up->linear = ss_vec3_add(up->linear, left.linear);
+        up->angular = ss_vec3_add(up->angular, ss_vec3_add(left.angular, ss_vec3_cross(r, left.linear)));
     }
 
-    /* And back: what its parent does, and its own coordinates, D^-1 (u - U' V). */
+    /* And back: what its parent does, V, and its own coordinates, L^-T (u - Y' V). */
     for (int l = 0; l < trees->count; l++) {
         const ss_link *link = &trees->link[l];
         const ss_articulated *of = &all[l];
-        ss_vec3 v = {0.0, 0.0, 0.0}, w = v;
+        ss_link_axis V = {{0.0, 0.0, 0.0}, {0.0, 0.0, 0.0}};
+        double own[SS_LINK_COORDINATES];
         if (link->parent >= 0) {
             ss_vec3 arm = ss_vec3_subtract(link->centre, trees->link[link->parent].centre);
-            w = ss_vec3_load(change[link->parent] + 3);
-            v = ss_vec3_add(ss_vec3_load(change[link->parent]), ss_vec3_cross(w, arm));
+            V.angular = ss_vec3_load(change[link->parent] + 3);
+            V.linear = ss_vec3_add(ss_vec3_load(change[link->parent]), ss_vec3_cross(V.angular, arm));
+            for (int i = 0; i < link->count; i++) own[i] = of->u[i] - dot(&of->Y[i], &V);
+        } else {
+            for (int i = 0; i < link->count; i++) own[i] = of->u[i];
         }
-        double own[SS_LINK_COORDINATES];
-        for (int i = 0; i < link->count; i++) own[i] = of->u[i];
-        solve_small(of, link->count, own);
-        for (int i = 0; i < link->count; i++)
-            own[i] -= ss_vec3_dot(ss_vec3_load(of->W[i]), v) + ss_vec3_dot(ss_vec3_load(of->W[i] + 3), w);
-        for (int i = 0; i < link->count; i++) {
+        for (int i = link->count - 1; i >= 0; i--) {
+            for (int k = i + 1; k < link->count; k++) own[i] -= of->factor[k][i] * own[k];
+            own[i] *= of->factor[i][i];
             rate[link->first + i] = link->rate[i] + own[i];
-            v = ss_vec3_add_scaled(v, own[i], link->axis[i].linear);
-            w = ss_vec3_add_scaled(w, own[i], link->axis[i].angular);
+            add_scaled(&V, own[i], &link->axis[i]);
         }
-        ss_vec3_store(v, change[l]);
-        ss_vec3_store(w, change[l] + 3);
+        ss_vec3_store(V.linear, change[l]);
+        ss_vec3_store(V.angular, change[l] + 3);
     }
 }

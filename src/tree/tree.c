@@ -71,6 +71,7 @@ void ss_trees_free(ss_trees *trees)
     ss_release(trees->holds);
     ss_release(trees->scratch);
     ss_release(trees->wrench);
+    ss_release(trees->reached);
     *trees = (ss_trees){0};
 }
 
@@ -85,8 +86,9 @@ static bool make_room(ss_trees *trees, int bodies, int joints)
     trees->scratch = ss_allocate(3 * (size_t)bodies + 1 + 4 * (size_t)joints, sizeof *trees->scratch);
     trees->wrench_room = 6 * bodies; // no more coordinates than velocities
     trees->wrench = ss_allocate((size_t)trees->wrench_room, sizeof *trees->wrench);
-    bool good =
-        trees->link && trees->of_body && trees->of_joint && trees->holds && trees->scratch && trees->wrench;
+    trees->reached = ss_allocate((size_t)bodies, sizeof *trees->reached);
+    bool good = trees->link && trees->of_body && trees->of_joint && trees->holds && trees->scratch &&
+                trees->wrench && trees->reached;
     trees->body_room = good ? bodies : 0;
     trees->joint_room = good ? joints : 0;
     return good;
@@ -99,7 +101,12 @@ bool ss_trees_copy(const ss_trees *from, ss_trees *to, ss_error *err)
     to->count = from->count;
     to->trees = from->trees;
     to->coordinates = from->coordinates;
+    to->bodies = from->bodies;
+    to->joints = from->joints;
     if (from->count) memcpy(to->link, from->link, (size_t)from->count * sizeof *to->link);
+    if (from->bodies) memcpy(to->of_body, from->of_body, (size_t)from->bodies * sizeof *to->of_body);
+    if (from->joints) memcpy(to->of_joint, from->of_joint, (size_t)from->joints * sizeof *to->of_joint);
+    if (from->joints) memcpy(to->holds, from->holds, (size_t)from->joints * sizeof *to->holds);
     return true;
 }
 
@@ -192,9 +199,20 @@ static void find_links(ss_trees *trees, const ss_world *world)
                 int other = link->side ? own->a : own->b;
                 if (!is_ground(world, other)) link->parent = trees->of_body[other];
                 link->count = count_coordinates(own);
+                link->kind = own->kind;
+                link->slides = own->kind == SS_JOINT_PRISMATIC || own->kind == SS_JOINT_CYLINDRICAL ||
+                               own->kind == SS_JOINT_PLANAR || own->kind == SS_JOINT_SCREW;
+                link->ratio = own->ratio;
+                memcpy(link->local_anchor, own->local_anchor, sizeof link->local_anchor);
+                memcpy(link->local_frame, own->local_frame, sizeof link->local_frame);
                 trees->of_joint[j] = trees->count;
             } else {
                 link->count = 6;
+                for (int d = 0; d < 6; d++) {
+                    double unit[6] = {0};
+                    unit[d] = 1.0;
+                    link->axis[d] = (ss_link_axis){ss_vec3_load(unit), ss_vec3_load(unit + 3)};
+                }
             }
             link->depth = link->count + (link->parent >= 0 ? trees->link[link->parent].depth : 0);
             moves |= link->count > 0;
@@ -220,12 +238,11 @@ static void find_links(ss_trees *trees, const ss_world *world)
 /* ---- where they are --------------------------------------------------------------------------------- */
 
 /* Axes of the joint: of each coordinate the relative spin of b and the rate of its anchor's slide, seen from
- * a, in the world. */
+ * a, in the world. What is always zero is left as find_links has made it. */
 static int find_axes(const ss_joint *joint, const ss_joint_pose *pose, ss_vec3 spin[3], ss_vec3 slide[3])
 {
-    ss_vec3 none = {0.0, 0.0, 0.0}, x = ss_mat3_column(&pose->axes, 0), y = ss_mat3_column(&pose->axes, 1),
+    ss_vec3 x = ss_mat3_column(&pose->axes, 0), y = ss_mat3_column(&pose->axes, 1),
             z = ss_mat3_column(&pose->axes, 2);
-    for (int i = 0; i < 3; i++) spin[i] = slide[i] = none;
     switch (joint->kind) {
     case SS_JOINT_REVOLUTE:
         spin[0] = z;
@@ -263,27 +280,17 @@ static void find_link_axes(ss_link *link, const ss_world *world)
     const ss_body *body = ss_world_body(world, link->body);
     link->centre = ss_vec3_load(body->position);
     link->turn = ss_quat_load(body->quaternion);
-    if (link->joint < 0) {
-        for (int i = 0; i < 6; i++) {
-            double unit[6] = {0};
-            unit[i] = 1.0;
-            link->axis[i] = (ss_link_axis){ss_vec3_load(unit), ss_vec3_load(unit + 3)};
-        }
-        return;
-    }
+    if (link->joint < 0) return; // its axes are those of the world, always
     const ss_joint *joint = ss_world_joint(world, link->joint);
-    link->pose = ss_joint_pose_now(world, joint);
-    link->kind = joint->kind;
-    link->ratio = joint->ratio;
-    memcpy(link->local_anchor, joint->local_anchor, sizeof link->local_anchor);
-    memcpy(link->local_frame, joint->local_frame, sizeof link->local_frame);
+    ss_joint_pose_find(world, joint, &link->pose);
     ss_vec3 arm = ss_vec3_subtract(link->centre, link->pose.anchor[1]);
     int count = find_axes(joint, &link->pose, link->joint_spin, link->joint_slide);
     double sign = link->side ? 1.0 : -1.0;
     for (int i = 0; i < count; i++) {
-        ss_vec3 spin = link->joint_spin[i], slide = link->joint_slide[i];
+        ss_vec3 spin = link->joint_spin[i], linear = ss_vec3_cross(spin, arm);
+        if (link->slides) linear = ss_vec3_add(link->joint_slide[i], linear);
         link->axis[i].angular = ss_vec3_scale(sign, spin);
-        link->axis[i].linear = ss_vec3_scale(sign, ss_vec3_add(slide, ss_vec3_cross(spin, arm)));
+        link->axis[i].linear = ss_vec3_scale(sign, linear);
     }
 }
 
@@ -316,55 +323,39 @@ static bool is_unchanged(const ss_trees *trees, const ss_world *world)
     return true;
 }
 
-bool ss_trees_update(ss_trees *trees, const ss_world *world, ss_error *err)
-{
-    int bodies = ss_world_body_count(world), joints = ss_world_joint_count(world);
-    if (trees->count > 0 && is_unchanged(trees, world)) {
-        ss_trees_read_rates(trees, world);
-        ss_trees_spread(trees, world);
-        return true;
-    }
-    if (!make_room(trees, bodies, joints))
-        return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for the trees of %d bodies", bodies);
-    find_links(trees, world);
-    for (int l = 0; l < trees->count; l++) find_link_axes(&trees->link[l], world);
-    ss_trees_read_rates(trees, world);
-    ss_trees_spread(trees, world);
-    return true;
-}
-
 /* ---- how they move ---------------------------------------------------------------------------------- */
 
-void ss_trees_read_rates(ss_trees *trees, const ss_world *world)
+/* Rates from the velocities of bodies. Of what carries a joint only links move. */
+static void read_rates(ss_trees *trees, const ss_world *world)
 {
+    const double none[6] = {0};
     for (int l = 0; l < trees->count; l++) {
         ss_link *link = &trees->link[l];
+        const ss_link *parent = link->parent < 0 ? NULL : &trees->link[link->parent];
+        const double *own = ss_world_body(world, link->body)->velocity;
         if (link->joint < 0) {
-            memcpy(link->rate, ss_world_body(world, link->body)->velocity, sizeof link->rate);
+            memcpy(link->rate, own, sizeof link->rate);
             continue;
         }
-        const ss_joint *joint = ss_world_joint(world, link->joint);
-        const ss_vec3 *spin = link->joint_spin, *slide = link->joint_slide;
-        ss_vec3 v[2], w[2];
-        const int body[2] = {joint->a, joint->b};
-
-        // of b's anchor past the point of a at the same place, and of b's frame; only links move
-        for (int side = 0; side < 2; side++) {
-            const double none[6] = {0};
-            const ss_body *of = body[side] == SS_WORLD ? NULL : ss_world_body(world, body[side]);
-            const double *velocity = is_link(world, body[side]) ? of->velocity : none;
-            v[side] = ss_vec3_load(velocity);
-            w[side] = ss_vec3_load(velocity + 3);
-            if (!of) continue;
-            ss_vec3 centre = ss_vec3_load(of->position);
-            v[side] =
-                ss_vec3_add(v[side], ss_vec3_cross(w[side], ss_vec3_subtract(link->pose.anchor[1], centre)));
+        const double *base = parent ? ss_world_body(world, parent->body)->velocity : none;
+        double sign = link->side ? 1.0 : -1.0; // b's minus a's
+        ss_vec3 w = ss_vec3_load(own + 3), base_w = ss_vec3_load(base + 3);
+        ss_vec3 turning = ss_vec3_scale(sign, ss_vec3_subtract(w, base_w));
+        if (!link->slides || link->kind == SS_JOINT_SCREW) { // a screw's angle says it all
+            for (int i = 0; i < link->count; i++) link->rate[i] = ss_vec3_dot(link->joint_spin[i], turning);
+            continue;
         }
-        ss_vec3 sliding = ss_vec3_subtract(v[1], v[0]), turning = ss_vec3_subtract(w[1], w[0]);
-        bool screw = joint->kind == SS_JOINT_SCREW; // its angle says it all
+
+        // of b's anchor past the point of a at the same place
+        ss_vec3 anchor = link->pose.anchor[1], v = ss_vec3_load(own), base_v = ss_vec3_load(base);
+        v = ss_vec3_add(v, ss_vec3_cross(w, ss_vec3_subtract(anchor, link->centre)));
+        if (parent)
+            base_v = ss_vec3_add(base_v, ss_vec3_cross(base_w, ss_vec3_subtract(anchor, parent->centre)));
+        ss_vec3 sliding = ss_vec3_scale(sign, ss_vec3_subtract(v, base_v));
         for (int i = 0; i < link->count; i++) {
-            bool slides = !screw && ss_vec3_dot(slide[i], slide[i]) > 0.0;
-            link->rate[i] = slides ? ss_vec3_dot(slide[i], sliding) : ss_vec3_dot(spin[i], turning);
+            ss_vec3 slide = link->joint_slide[i];
+            bool slides = ss_vec3_dot(slide, slide) > 0.0;
+            link->rate[i] = slides ? ss_vec3_dot(slide, sliding) : ss_vec3_dot(link->joint_spin[i], turning);
         }
     }
 }
@@ -390,17 +381,37 @@ static void spread_velocities(ss_trees *trees)
     }
 }
 
-/* And what remains of the accelerations when the rates stay as they are. */
-void ss_trees_spread(ss_trees *trees, const ss_world *world)
+bool ss_trees_update(ss_trees *trees, const ss_world *world, ss_error *err)
+{
+    int bodies = ss_world_body_count(world), joints = ss_world_joint_count(world);
+    if (trees->count > 0 && is_unchanged(trees, world)) {
+        read_rates(trees, world);
+        spread_velocities(trees);
+        return true;
+    }
+    if (!make_room(trees, bodies, joints))
+        return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for the trees of %d bodies", bodies);
+    find_links(trees, world);
+    for (int l = 0; l < trees->count; l++) find_link_axes(&trees->link[l], world);
+    read_rates(trees, world);
+    spread_velocities(trees);
+    return true;
+}
+
+/* The acceleration of the end of an arm that turns. */
+static inline ss_vec3 carried(ss_vec3 alpha, ss_vec3 w, ss_vec3 arm)
+{
+    return ss_vec3_add(ss_vec3_cross(alpha, arm), ss_vec3_cross(w, ss_vec3_cross(w, arm)));
+}
+
+void ss_trees_accelerate(ss_trees *trees)
 {
     ss_vec3 none = {0.0, 0.0, 0.0};
-    spread_velocities(trees);
     for (int l = 0; l < trees->count; l++) {
         ss_link *link = &trees->link[l];
         const ss_link *parent = link->parent < 0 ? NULL : &trees->link[link->parent];
         ss_vec3 w = link->spin, a = none, alpha = none;
         if (link->joint >= 0) {
-            const ss_joint *joint = ss_world_joint(world, link->joint);
             const ss_vec3 *spin = link->joint_spin, *slide = link->joint_slide;
             ss_vec3 sliding = none, curl = none;
             ss_vec3 base_w = parent ? parent->spin : none;
@@ -411,7 +422,7 @@ void ss_trees_spread(ss_trees *trees, const ss_world *world)
             for (int i = 0; i < link->count; i++) {
                 sliding = ss_vec3_add_scaled(sliding, link->rate[i], slide[i]);
                 // every axis is fixed in a, but the second one of a universal joint in b
-                bool of_b = joint->kind == SS_JOINT_UNIVERSAL && i == 1;
+                bool of_b = link->kind == SS_JOINT_UNIVERSAL && i == 1;
                 curl =
                     ss_vec3_add(curl, ss_vec3_cross(of_b ? w_b : w_a, ss_vec3_scale(link->rate[i], spin[i])));
             }
@@ -419,19 +430,13 @@ void ss_trees_spread(ss_trees *trees, const ss_world *world)
 
             // the parent's anchor; along the slide, which turns with a; from there to the centre
             ss_vec3 from = link->pose.anchor[1 - link->side], to = link->pose.anchor[link->side];
-            ss_vec3 arm = ss_vec3_subtract(from, base_x), slide_arm = ss_vec3_subtract(to, from);
-            ss_vec3 alpha_a = link->side ? base_alpha : alpha;
             double sign = link->side ? 1.0 : -1.0;
-            if (parent) {
-                a = ss_vec3_add(base_a, ss_vec3_cross(base_alpha, arm));
-                a = ss_vec3_add(a, ss_vec3_cross(base_w, ss_vec3_cross(base_w, arm)));
+            if (parent) a = ss_vec3_add(base_a, carried(base_alpha, base_w, ss_vec3_subtract(from, base_x)));
+            if (link->slides) {
+                a = ss_vec3_add(a, carried(link->side ? base_alpha : alpha, w_a, ss_vec3_subtract(to, from)));
+                a = ss_vec3_add_scaled(a, 2.0 * sign, ss_vec3_cross(w_a, sliding));
             }
-            a = ss_vec3_add(a, ss_vec3_cross(alpha_a, slide_arm));
-            a = ss_vec3_add(a, ss_vec3_cross(w_a, ss_vec3_cross(w_a, slide_arm)));
-            a = ss_vec3_add_scaled(a, 2.0 * sign, ss_vec3_cross(w_a, sliding));
-            arm = ss_vec3_subtract(link->centre, to);
-            a = ss_vec3_add(a, ss_vec3_cross(alpha, arm));
-            a = ss_vec3_add(a, ss_vec3_cross(w, ss_vec3_cross(w, arm)));
+            a = ss_vec3_add(a, carried(alpha, w, ss_vec3_subtract(link->centre, to)));
         }
         link->acceleration = a;
         link->angular = alpha;
@@ -456,109 +461,138 @@ static ss_quat about_z(double angle)
     return (ss_quat){cos(0.5 * angle), 0.0, 0.0, sin(0.5 * angle)};
 }
 
+/* The twist of a turn, and an angle more: the turn about z is (w, z) of the quaternion, made one of unit
+ * length. */
+static ss_quat twisted(ss_quat turn, double angle)
+{
+    double norm = sqrt(turn.w * turn.w + turn.z * turn.z);
+    if (!(norm > 0.0)) return about_z(angle);
+    double c = turn.w / norm, s = turn.z / norm;
+    ss_quat more = about_z(angle);
+    return (ss_quat){c * more.w - s * more.z, 0.0, 0.0, s * more.w + c * more.z};
+}
+
 /* The joint after the step: the turn of frame b in frame a, and the slide in frame a. What the joint does not
  * allow is left behind here, so that rounding does not add up. */
-static void advance(const ss_joint *joint, const ss_joint_pose *pose, const double *rate, double h,
-                    ss_quat *turn, ss_vec3 *slide)
+static void advance(const ss_link *link, const double *rate, double h, ss_quat *turn, ss_vec3 *slide)
 {
-    ss_vec3 offset = ss_mat3_apply_transposed(pose->axes, pose->offset);
-    *turn = ss_quat_identity();
+    const ss_joint_pose *pose = &link->pose;
     *slide = (ss_vec3){0.0, 0.0, 0.0};
-    switch (joint->kind) {
+    switch (link->kind) {
     case SS_JOINT_REVOLUTE:
-        *turn = about_z(ss_joint_twist_angle(pose) + h * rate[0]);
-        break;
-    case SS_JOINT_PRISMATIC:
-        slide->z = offset.z + h * rate[0];
-        break;
-    case SS_JOINT_CYLINDRICAL:
-        *turn = about_z(ss_joint_twist_angle(pose) + h * rate[0]);
-        slide->z = offset.z + h * rate[1];
-        break;
-    case SS_JOINT_SCREW: {
-        double angle = ss_joint_coordinate_now(pose, 0).value + h * rate[0]; // full turns count
-        *turn = about_z(angle);
-        slide->z = joint->ratio * angle;
-        break;
-    }
+        *turn = twisted(pose->turn, h * rate[0]);
+        return;
+    case SS_JOINT_BALL:
+        *turn = ss_quat_multiply(ss_quat_exponential(ss_vec3_scale(h, ss_vec3_load(rate))), pose->turn);
+        return;
     case SS_JOINT_UNIVERSAL: {
         static const double half = 0.70710678118654752440; // the cross at rest: z of b along x of a
         ss_quat cross = {0.0, half, 0.0, half};
         double first = ss_joint_cross_angle(pose, 0).value + h * rate[0];
         double second = ss_joint_cross_angle(pose, 1).value + h * rate[1];
         *turn = ss_quat_multiply(about_z(first), ss_quat_multiply(cross, about_z(second)));
-        break;
+        return;
     }
-    case SS_JOINT_BALL:
-        *turn = ss_quat_integrate(pose->turn, (ss_vec3){rate[0], rate[1], rate[2]}, h);
-        break;
-    case SS_JOINT_PLANAR:
-        *turn = about_z(ss_joint_twist_angle(pose) + h * rate[2]);
-        slide->x = offset.x + h * rate[0];
-        slide->y = offset.y + h * rate[1];
-        break;
+    case SS_JOINT_SCREW: {
+        double angle = ss_joint_coordinate_now(pose, 0).value + h * rate[0]; // full turns count
+        *turn = about_z(angle);
+        slide->z = link->ratio * angle;
+        return;
+    }
     default:
         break;
     }
-}
 
-static void place_link(const ss_joint *joint, int side, ss_quat turn, ss_vec3 slide, const ss_world *world,
-                       ss_body *body)
-{
-    int other = side ? joint->a : joint->b;
-    const ss_body *base = other == SS_WORLD ? NULL : ss_world_body(world, other);
-    ss_quat base_q = base ? ss_quat_load(base->quaternion) : ss_quat_identity();
-    ss_vec3 base_x = base ? ss_vec3_load(base->position) : (ss_vec3){0.0, 0.0, 0.0};
-    ss_vec3 anchor = ss_vec3_add(base_x, ss_quat_rotate(base_q, ss_vec3_load(joint->local_anchor[1 - side])));
-    ss_quat frame = ss_quat_multiply(base_q, ss_quat_load(joint->local_frame[1 - side]));
-    ss_quat own = ss_quat_multiply(frame, side ? turn : ss_quat_conjugate(turn));
-    ss_quat frame_a = side ? frame : own;
-    anchor = ss_vec3_add_scaled(anchor, side ? 1.0 : -1.0, ss_quat_rotate(frame_a, slide));
-    ss_quat q =
-        ss_quat_normalise(ss_quat_multiply(own, ss_quat_conjugate(ss_quat_load(joint->local_frame[side]))));
-    ss_quat_store(q, body->quaternion);
-    ss_vec3_store(ss_vec3_subtract(anchor, ss_quat_rotate(q, ss_vec3_load(joint->local_anchor[side]))),
-                  body->position);
-}
-
-void ss_trees_place(const ss_trees *trees, const double *rates, double h, ss_world *world)
-{
-    for (int l = 0; l < trees->count; l++) {
-        const ss_link *link = &trees->link[l];
-        ss_body *body = ss_world_body(world, link->body);
-        const double *rate = rates ? rates + link->first : link->rate;
-        if (link->joint >= 0) {
-            // the joint is where it was when its axes were found, its parent is where it is going to be
-            const ss_joint *joint = ss_world_joint(world, link->joint);
-            ss_quat turn;
-            ss_vec3 slide;
-            advance(joint, &link->pose, rate, h, &turn, &slide);
-            place_link(joint, link->side, turn, slide, world, body);
-        } else if (!link->alone) {
-            for (int i = 0; i < 3; i++) body->position[i] += h * rate[i];
-            ss_quat q = ss_quat_load(body->quaternion);
-            ss_quat_store(ss_quat_integrate(q, ss_vec3_load(rate + 3), h), body->quaternion);
-        }
+    *turn = ss_quat_identity();
+    ss_vec3 offset = ss_mat3_apply_transposed(pose->axes, pose->offset);
+    switch (link->kind) {
+    case SS_JOINT_PRISMATIC:
+        slide->z = offset.z + h * rate[0];
+        break;
+    case SS_JOINT_CYLINDRICAL:
+        *turn = twisted(pose->turn, h * rate[0]);
+        slide->z = offset.z + h * rate[1];
+        break;
+    case SS_JOINT_PLANAR:
+        *turn = twisted(pose->turn, h * rate[2]);
+        slide->x = offset.x + h * rate[0];
+        slide->y = offset.y + h * rate[1];
+        break;
+    default: // fixed
+        break;
     }
 }
 
-void ss_trees_move(ss_trees *trees, ss_world *world, double h)
+void ss_trees_reach(const ss_trees *trees, const double *rates, double h, ss_link_pose *reached)
 {
-    ss_trees_read_rates(trees, world);
-    ss_trees_place(trees, NULL, h, world);
+    for (int l = 0; l < trees->count; l++) {
+        const ss_link *link = &trees->link[l];
+        ss_link_pose *to = &reached[l];
+        const double *rate = rates ? rates + link->first : link->rate;
+        if (link->joint < 0) {
+            to->centre = link->centre;
+            to->turn = link->turn;
+            if (link->alone) continue;
+            to->centre = ss_vec3_add_scaled(link->centre, h, ss_vec3_load(rate));
+            to->turn = ss_quat_integrate(link->turn, ss_vec3_load(rate + 3), h);
+            continue;
+        }
+
+        // the joint is where it was when its axes were found, its parent is where it is going to be
+        ss_quat turn;
+        ss_vec3 slide;
+        int side = link->side;
+        advance(link, rate, h, &turn, &slide);
+        ss_vec3 anchor = link->pose.anchor[1 - side];
+        ss_quat frame = link->pose.frame[1 - side];
+        if (link->parent >= 0) {
+            const ss_link_pose *base = &reached[link->parent];
+            ss_vec3 arm = ss_quat_rotate(base->turn, ss_vec3_load(link->local_anchor[1 - side]));
+            anchor = ss_vec3_add(base->centre, arm);
+            frame = ss_quat_multiply(base->turn, ss_quat_load(link->local_frame[1 - side]));
+        }
+        ss_quat own = ss_quat_multiply(frame, side ? turn : ss_quat_conjugate(turn));
+        if (slide.x != 0.0 || slide.y != 0.0 || slide.z != 0.0)
+            anchor = ss_vec3_add_scaled(anchor, side ? 1.0 : -1.0, ss_quat_rotate(side ? frame : own, slide));
+        to->turn = ss_quat_normalise(
+            ss_quat_multiply(own, ss_quat_conjugate(ss_quat_load(link->local_frame[side]))));
+        ss_vec3 arm = ss_quat_rotate(to->turn, ss_vec3_load(link->local_anchor[side]));
+        to->centre = ss_vec3_subtract(anchor, arm);
+    }
+}
+
+/* The poses that they reach become those of the bodies; then axes and velocities there. */
+static void place(ss_trees *trees, ss_world *world, double h)
+{
+    ss_trees_reach(trees, NULL, h, trees->reached);
+    for (int l = 0; l < trees->count; l++) {
+        if (trees->link[l].alone) continue;
+        ss_body *body = ss_world_body(world, trees->link[l].body);
+        ss_vec3_store(trees->reached[l].centre, body->position);
+        ss_quat_store(trees->reached[l].turn, body->quaternion);
+    }
     for (int l = 0; l < trees->count; l++) find_link_axes(&trees->link[l], world);
     spread_velocities(trees);
     ss_trees_write_velocities(trees, world);
+}
+
+void ss_trees_move(ss_trees *trees, ss_world *world, const double *rates, double h)
+{
+    if (rates) {
+        for (int l = 0; l < trees->count; l++)
+            for (int i = 0; i < trees->link[l].count; i++)
+                trees->link[l].rate[i] = rates[trees->link[l].first + i];
+    } else {
+        read_rates(trees, world);
+    }
+    place(trees, world, h);
 }
 
 void ss_trees_settle(ss_trees *trees, ss_world *world)
 {
     for (int l = 0; l < trees->count; l++) find_link_axes(&trees->link[l], world);
-    ss_trees_read_rates(trees, world);
-    ss_trees_place(trees, NULL, 0.0, world);
-    for (int l = 0; l < trees->count; l++) find_link_axes(&trees->link[l], world);
-    spread_velocities(trees);
-    ss_trees_write_velocities(trees, world);
+    read_rates(trees, world);
+    place(trees, world, 0.0);
 }
 
 void ss_trees_follow(const ss_trees *trees, ss_world *world)

@@ -35,6 +35,7 @@ typedef struct ss_link {
     int first, count; /* coordinates */
     int tree, depth;  /* depth: coordinates from the root of the tree up to and with its own */
     bool alone;       /* a free body without any joints of the trees */
+    bool slides;      /* anchors of the joint's two sides move apart */
     ss_link_axis axis[SS_LINK_COORDINATES];
     /* of the joint, in the world: of each coordinate the relative spin of b, and the rate of its anchor's
      * slide as seen from a */
@@ -50,6 +51,12 @@ typedef struct ss_link {
     bool has_force;                 /* it is to be used */
 } ss_link;
 
+/* Where a link is. */
+typedef struct ss_link_pose {
+    ss_vec3 centre; /* m */
+    ss_quat turn;
+} ss_link_pose;
+
 typedef struct ss_trees {
     int count; /* links, parents first, trees one after the other */
     int trees, coordinates;
@@ -61,21 +68,21 @@ typedef struct ss_trees {
     int *scratch;
     double (*wrench)[6]; /* of each link, or of each coordinate on the way to one */
     int wrench_room;
+    ss_link_pose *reached; /* by a move */
 } ss_trees;
 
 /* The trees of a world as it is now, with poses and velocities; used again from step to step. */
 bool ss_trees_update(ss_trees *trees, const ss_world *world, ss_error *err);
 void ss_trees_free(ss_trees *trees);
-/* Reads rates from the velocities of bodies; then makes velocities and bias of all links from the rates. */
-void ss_trees_read_rates(ss_trees *trees, const ss_world *world);
-void ss_trees_spread(ss_trees *trees, const ss_world *world);
+/* What remains of the links' accelerations when the rates stay as they are: the explicit bias. */
+void ss_trees_accelerate(ss_trees *trees);
 /* The links' velocities become those of the bodies, without those that are alone. */
 void ss_trees_write_velocities(const ss_trees *trees, ss_world *world);
-/* Rates are read from the bodies' velocities, poses move by h times the rates along the joints, and the
- * bodies' velocities become those of the new poses. Bodies that are alone are left out. */
-void ss_trees_move(ss_trees *trees, ss_world *world, double h);
-/* The same for poses alone: after h at these rates, NULL = the links', from where their axes were found. */
-void ss_trees_place(const ss_trees *trees, const double *rates, double h, ss_world *world);
+/* Poses move by h times the rates (NULL: read from the bodies' velocities) along the joints, and the bodies'
+ * velocities become those of the new poses. Bodies that are alone are left out. */
+void ss_trees_move(ss_trees *trees, ss_world *world, const double *rates, double h);
+/* The poses alone: after h at these rates, NULL = the links', from where their axes were found. */
+void ss_trees_reach(const ss_trees *trees, const double *rates, double h, ss_link_pose *reached);
 /* After something else has moved the bodies: what the joints do not allow of it is dropped, of poses and of
  * velocities. */
 void ss_trees_settle(ss_trees *trees, ss_world *world);
@@ -96,28 +103,26 @@ typedef struct ss_link_law {
 /* Adds a row J v + C x + c = 0 (`block`: its part of J for the link's body): (J T)'(J T)/C to the resistance,
  * and -(J T)'(J T v + c)/C to the push. */
 void ss_link_add_law(const ss_link *link, const double block[6], double C, double c, ss_link_law *law);
-/* Mass, inertia and force of a link, in the world and about its centre. */
-typedef struct ss_link_load {
-    double mass, inertia[9], force[6];
-} ss_link_load;
-/* Articulated bodies: what each link is to its parent, with masses of the loads and resistances of the laws;
- * then, as often as forces change, rates after a step of h (s) without constraints and contacts, and by how
- * much the velocities of the links change. Both are linear in the number of links. */
+/* Mass and inertia of a link, in the world and about its centre. */
+typedef struct ss_link_mass {
+    double mass, inertia[9];
+} ss_link_mass;
+/* Articulated bodies: what each link is to its parent, with these masses and the resistances of the laws;
+ * then, as often as forces (N, N m, on each link) change, rates after a step of h (s) without constraints and
+ * contacts, and by how much the velocities of the links change. Both are linear in the number of links. */
 typedef struct ss_articulated ss_articulated;
-ss_articulated *ss_trees_factor(const ss_trees *trees, const ss_link_load *loads, const ss_link_law *laws,
+ss_articulated *ss_trees_factor(const ss_trees *trees, const ss_link_mass *masses, const ss_link_law *laws,
                                 ss_arena *scratch, ss_error *err);
-void ss_trees_solve(const ss_trees *trees, ss_articulated *all, double h, const ss_link_load *loads,
+void ss_trees_solve(const ss_trees *trees, ss_articulated *all, double h, const double (*force)[6],
                     const ss_link_law *laws, double *rate, double (*change)[6]);
 
-/* The bias of a step of h as forces of the links (bias.c), for those that have none yet. The world is moved
- * and put back; bodies that are alone are left out. loads: without any bias. A tree whose iteration does not
- * converge is left without. */
-bool ss_trees_turn_midway(ss_trees *trees, ss_world *world, double h, const ss_link_load *loads,
-                          const ss_link_law *laws, ss_articulated *factored, ss_arena *scratch,
-                          ss_error *err);
-/* back: room for the trees as they were. */
-bool ss_trees_carry(ss_trees *trees, ss_trees *back, ss_world *world, double h, ss_arena *scratch,
-                    ss_error *err);
+/* The bias of a step of h as forces of the links (bias.c), for those that have none yet. Bodies that are
+ * alone are left out. Midway: force without any bias; rate and change are those of ss_trees_solve with force
+ * and bias. A tree whose iteration does not converge is left without. */
+bool ss_trees_turn_midway(ss_trees *trees, double h, const ss_link_mass *masses, const double (*force)[6],
+                          const ss_link_law *laws, ss_articulated *factored, double *rate,
+                          double (*change)[6], ss_arena *scratch, ss_error *err);
+bool ss_trees_carry(ss_trees *trees, double h, const ss_link_mass *masses, ss_arena *scratch, ss_error *err);
 
 /* Links with all they know, into memory that is used again. */
 bool ss_trees_copy(const ss_trees *from, ss_trees *to, ss_error *err);
