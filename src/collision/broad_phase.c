@@ -1,7 +1,9 @@
 /* Pairs of shapes whose fat boxes meet. They change only where a box was replaced, so that a resting world
  * costs one pass over its pairs. */
 #include "collision/pairs.h"
+#include "base/digest.h"
 #include "base/memory.h"
+#include "collision/meeting.h"
 #include "collision/state.h"
 #include "model/geometry.h"
 
@@ -187,4 +189,35 @@ bool ss_pairs_update(ss_collision *c, ss_error *err)
     c->moved_count = 0;
     c->filters = filters;
     return true;
+}
+
+/* Looked at again when something that decides it has changed. */
+bool ss_collision_has_pairs(ss_collision *c)
+{
+    enum { FEW = 64 };
+    int shapes = ss_world_shape_count(c->world);
+    if (shapes > FEW) return true;
+    ss_digest digest = ss_digest_start();
+    ss_digest_add(&digest, (uint64_t)ss_world_separation_count(c->world));
+    for (int i = 0; i < shapes; i++) {
+        const ss_shape *shape = ss_world_shape(c->world, i);
+        const ss_body *body = ss_world_body(c->world, shape->body);
+        ss_digest_add(&digest, (uint64_t)shape->group << 32 | shape->collides_with);
+        ss_digest_add(&digest, (uint64_t)(shape->body + 1) << 4 |
+                                   (uint64_t)(body ? body->kind : SS_STATIC) << 2 |
+                                   (uint64_t)(body && body->disabled) << 1 | (uint64_t)shape->ghost);
+    }
+    for (int i = 0; i < ss_world_joint_count(c->world); i++) {
+        const ss_joint *joint = ss_world_joint(c->world, i);
+        ss_digest_add(&digest, (uint64_t)joint->disabled << 1 | (uint64_t)joint->bodies_collide);
+    }
+    if (c->meeting_is_known && c->meeting[0] == digest.a && c->meeting[1] == digest.b) return c->may_meet;
+
+    c->meeting_is_known = true;
+    c->meeting[0] = digest.a;
+    c->meeting[1] = digest.b;
+    c->may_meet = false;
+    for (int a = 0; a < shapes && !c->may_meet; a++)
+        for (int b = 0; b < a && !c->may_meet; b++) c->may_meet = ss_world_may_touch(c->world, a, b);
+    return c->may_meet;
 }

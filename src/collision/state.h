@@ -92,7 +92,9 @@ struct ss_collision {
     int plane_count, moved_count;
     int *planes, *moved; /* numbers of proxies */
     ss_bvh tree;
-    uint64_t filters; /* a number made of everything ss_world_may_touch depends on */
+    uint64_t filters;    /* a number made of everything ss_world_may_touch depends on */
+    uint64_t meeting[2]; /* the same of a world of few shapes, before their places are looked at */
+    bool meeting_is_known, may_meet;
 
     ss_pair_list pairs, fresh, spare;
     int result_capacity, store_count;

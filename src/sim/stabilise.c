@@ -34,6 +34,11 @@ ss_stabiliser *ss_stabiliser_create(ss_error *err)
     return stabiliser;
 }
 
+ss_joint_system *ss_stabiliser_system(ss_stabiliser *stabiliser)
+{
+    return &stabiliser->system;
+}
+
 static void release_scratch(ss_stabiliser *stabiliser)
 {
     ss_release(stabiliser->error);
@@ -57,7 +62,8 @@ void ss_stabiliser_destroy(ss_stabiliser *stabiliser)
 
 static ss_body *member_body(const ss_stabiliser *stabiliser, const ss_world *world, int member)
 {
-    return ss_world_body(world, stabiliser->system.members[member].body);
+    (void)world;
+    return stabiliser->system.members[member].now;
 }
 
 static void put_back_poses(const ss_stabiliser *stabiliser, ss_world *world)
@@ -93,6 +99,7 @@ typedef struct correction {
     ss_world *world;
     double h;
     double slow; /* an iteration that leaves more than this share of the error asks for a new linearisation */
+    bool stays;  /* at the poses that the velocities lead to */
 } correction;
 
 static void predict(const correction *c)
@@ -115,7 +122,7 @@ static double safe_share(const ss_stabiliser *stabiliser)
 
 static double look(const correction *c)
 {
-    return ss_joint_system_see(&c->stabiliser->system, c->world, c->stabiliser->error);
+    return ss_joint_system_violations(&c->stabiliser->system, c->world, c->stabiliser->error);
 }
 
 /* Simplified Newton: the first linearisation serves until it does not pay any more. Progress is measured
@@ -149,7 +156,8 @@ static bool iterate(const correction *c, double tolerance, ss_stabilise_report *
         if (fresh && share == 1.0 && left > hopeless * size) return true;
 
         fresh = left > c->slow * size;
-        if (fresh && !ss_joint_system_factor(system, c->world, err)) return false;
+        if (fresh) ss_joint_system_see(system, c->world);
+        if (fresh && !ss_joint_system_factor(system, err)) return false;
         size = left;
     }
     return true;
@@ -193,15 +201,16 @@ static bool correct_positions(const correction *c, double tolerance, ss_stabilis
     bool good = true;
     if (!(report->before <= tolerance)) {
         put_back_poses(stabiliser, c->world); // G and M of the step's start
-        if (c->h > 0.0) ss_joint_system_see(&stabiliser->system, c->world, NULL);
-        good = ss_joint_system_factor(&stabiliser->system, c->world, err);
+        ss_joint_system_see(&stabiliser->system, c->world);
+        good = ss_joint_system_factor(&stabiliser->system, err);
         predict(c);
         good = good && iterate(c, tolerance, report, err);
     }
     report->converged = report->after <= tolerance;
     report->diverged = report->diverged && !report->converged;
-    if (c->h > 0.0 || report->diverged || !good) put_back_poses(stabiliser, c->world);
+    if ((c->h > 0.0 && !c->stays) || report->diverged || !good) put_back_poses(stabiliser, c->world);
     if (report->diverged || !good) put_back_velocities(stabiliser, c->world);
+    if (c->stays && report->diverged) predict(c);
     return good;
 }
 
@@ -220,6 +229,13 @@ bool ss_stabilise_before_move(ss_stabiliser *stabiliser, ss_world *world, double
     return correct_positions(&move, tolerance, report, err);
 }
 
+bool ss_stabilise_move(ss_stabiliser *stabiliser, ss_world *world, double h, double tolerance,
+                       ss_stabilise_report *report, ss_error *err)
+{
+    correction move = {stabiliser, world, .h = h, .slow = 0.3, .stays = true};
+    return correct_positions(&move, tolerance, report, err);
+}
+
 /* ---- velocities ------------------------------------------------------------------------------------- */
 
 bool ss_stabilise_after_move(ss_stabiliser *stabiliser, ss_world *world, double tolerance,
@@ -229,12 +245,11 @@ bool ss_stabilise_after_move(ss_stabiliser *stabiliser, ss_world *world, double 
     if (report->rows == 0) return true;
     ss_joint_system *system = &stabiliser->system;
 
-    /* Mostly G, which the pass before the move has seen where it led to, shows that nothing is to be done,
-     * and no factors are needed. */
-    if (!ss_joint_system_sees(system, world)) ss_joint_system_see(system, world, NULL);
-    report->before = report->after = ss_joint_system_speed(system, world, stabiliser->error);
+    /* Sometimes G shows that nothing is to be done, and no factors are needed. */
+    ss_joint_system_see(system, world);
+    report->before = report->after = ss_joint_system_speed(system, world, NULL, stabiliser->error);
     if (report->after <= tolerance) return true;
-    bool good = ss_joint_system_factor(system, world, err);
+    bool good = ss_joint_system_factor(system, err);
     double first = good ? ss_joint_system_size(system, stabiliser->error) : 0.0;
 
     while (good && !(report->after <= tolerance) && report->iterations < SPEED_ITERATIONS_MOST) {
@@ -245,7 +260,7 @@ bool ss_stabilise_after_move(ss_stabiliser *stabiliser, ss_world *world, double 
             for (int i = 0; system->members[m].dynamic && i < 6; i++)
                 body->velocity[i] += stabiliser->motion[m][i];
         }
-        report->after = ss_joint_system_speed(system, world, stabiliser->error);
+        report->after = ss_joint_system_speed(system, world, NULL, stabiliser->error);
     }
 
     report->converged = report->after <= tolerance;
