@@ -29,6 +29,8 @@ struct ss_block_ldl {
     int *targets;
     double *numbers;
     size_t number_count;
+    bool fills;  /* there are blocks that the graph does not have */
+    bool threes; /* all blocks have three rows */
 };
 
 void ss_block_ldl_destroy(ss_block_ldl *ldl)
@@ -165,6 +167,9 @@ bool ss_block_ldl_create(const ss_block_graph *graph, double most, ss_block_ldl 
         ldl->targets = ss_allocate(targets, sizeof *ldl->targets);
         ldl->numbers = ss_allocate(numbers, sizeof *ldl->numbers);
         ldl->number_count = numbers;
+        ldl->fills = used > links;
+        ldl->threes = true;
+        for (int k = 0; k < ldl->count; k++) ldl->threes &= ldl->columns[k].rows == 3;
         good = ldl->targets && ldl->numbers;
     }
     int *target = ldl ? ldl->targets : NULL;
@@ -197,7 +202,7 @@ double *ss_block_ldl_at(ss_block_ldl *ldl, int i, int j, bool *transposed)
 
 void ss_block_ldl_clear(ss_block_ldl *ldl)
 {
-    memset(ldl->numbers, 0, ldl->number_count * sizeof *ldl->numbers);
+    if (ldl->fills) memset(ldl->numbers, 0, ldl->number_count * sizeof *ldl->numbers);
 }
 
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
@@ -270,37 +275,52 @@ bool ss_block_ldl_factor(ss_block_ldl *ldl)
     return true;
 }
 
-void ss_block_ldl_solve(const ss_block_ldl *ldl, double *x)
+/* L z = x from the first column to the last, then D and L'. The number of rows is known where it is the
+ * same for all. */
+ALWAYS_INLINE void solve(const ss_block_ldl *ldl, int same, double *x)
 {
     for (int k = 0; k < ldl->count; k++) {
         const column *of = &ldl->columns[k];
         const double *diagonal = ldl->numbers + of->diagonal;
         double *z = x + of->first;
-        int n = of->rows;
+        int n = same ? same : of->rows;
         for (int i = 1; i < n; i++)
             for (int j = 0; j < i; j++) z[i] -= diagonal[n * i + j] * z[j];
         for (int p = of->begin; p < of->end; p++) {
             const column *later = &ldl->columns[ldl->belows[p].at];
-            const double *b = ldl->numbers + ldl->belows[p].number + later->rows * n;
+            int m = same ? same : later->rows;
+            const double *b = ldl->numbers + ldl->belows[p].number + m * n;
             double *to = x + later->first;
-            for (int i = 0; i < later->rows; i++)
-                for (int j = 0; j < n; j++) to[i] -= b[n * i + j] * z[j];
+            for (int i = 0; i < m; i++) {
+                double sum = b[n * i] * z[0];
+                for (int j = 1; j < n; j++) sum += b[n * i + j] * z[j];
+                to[i] -= sum;
+            }
         }
     }
     for (int k = ldl->count - 1; k >= 0; k--) {
         const column *of = &ldl->columns[k];
         const double *diagonal = ldl->numbers + of->diagonal;
-        double *z = x + of->first;
-        int n = of->rows;
-        for (int i = 0; i < n; i++) z[i] *= diagonal[n * i + i];
+        int n = same ? same : of->rows;
+        double z[SS_BLOCK_MOST];
+        for (int i = 0; i < n; i++) z[i] = x[of->first + i] * diagonal[n * i + i];
         for (int p = of->begin; p < of->end; p++) {
             const column *later = &ldl->columns[ldl->belows[p].at];
-            const double *b = ldl->numbers + ldl->belows[p].number + later->rows * n,
-                         *from = x + later->first;
-            for (int i = 0; i < later->rows; i++)
+            int m = same ? same : later->rows;
+            const double *b = ldl->numbers + ldl->belows[p].number + m * n, *from = x + later->first;
+            for (int i = 0; i < m; i++)
                 for (int j = 0; j < n; j++) z[j] -= b[n * i + j] * from[i];
         }
         for (int i = n - 1; i > 0; i--)
             for (int j = 0; j < i; j++) z[j] -= diagonal[n * i + j] * z[i];
+        for (int i = 0; i < n; i++) x[of->first + i] = z[i];
     }
+}
+
+void ss_block_ldl_solve(const ss_block_ldl *ldl, double *x)
+{
+    if (ldl->threes)
+        solve(ldl, 3, x);
+    else
+        solve(ldl, 0, x);
 }

@@ -32,7 +32,7 @@ void ss_block_ldl_destroy(ss_block_ldl *ldl);
  * *transposed: rows of j times columns of i, else rows of i times columns of j. Of the diagonal the lower
  * triangle counts. */
 double *ss_block_ldl_at(ss_block_ldl *ldl, int i, int j, bool *transposed);
-/* All numbers 0, before they are written. */
+/* Before they are written: what none of them is written to is 0. */
 void ss_block_ldl_clear(ss_block_ldl *ldl);
 /* In place; false when a pivot is not positive. */
 bool ss_block_ldl_factor(ss_block_ldl *ldl);

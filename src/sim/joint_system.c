@@ -343,9 +343,10 @@ static bool is_as_seen(const ss_joint_system *system, const ss_world *world)
     for (int k = 0; k < system->joint_count && same; k++) {
         const ss_joint_block *block = &system->blocks[k];
         const ss_joint *joint = ss_world_joint(world, block->joint);
-        same = !block->depends_on_more && !depends_on_more(block, joint) &&
+        bool ball = joint->kind == SS_JOINT_BALL; // whose axes are those of the world
+        same = !block->depends_on_more && (ball || !depends_on_more(block, joint)) &&
                memcmp(block->anchors, joint->local_anchor, sizeof block->anchors) == 0 &&
-               memcmp(block->frames, joint->local_frame, sizeof block->frames) == 0;
+               (ball || memcmp(block->frames, joint->local_frame, sizeof block->frames) == 0);
         for (int side = 0; side < 2 && same; side++) {
             if (block->kind[side] != SS_STATIC || block->body[side] == SS_WORLD) continue;
             const ss_body *body = ss_world_body(world, block->body[side]);
@@ -365,7 +366,7 @@ void ss_joint_system_see(ss_joint_system *system, const ss_world *world)
         double *to = system->jacobian + block->entry;
         memcpy(block->anchors, joint->local_anchor, sizeof block->anchors);
         memcpy(block->frames, joint->local_frame, sizeof block->frames);
-        block->depends_on_more = depends_on_more(block, joint);
+        block->depends_on_more = joint->kind != SS_JOINT_BALL && depends_on_more(block, joint);
         for (int side = 0; side < 2; side++) {
             if (block->kind[side] != SS_STATIC || block->body[side] == SS_WORLD) continue;
             const ss_body *body = ss_world_body(world, block->body[side]);
@@ -456,31 +457,32 @@ static inline ss_mat3 between_arms(ss_vec3 x, const ss_mat3 *k, ss_vec3 y)
 /* S of ball joints alone: 3 x 3 blocks of (1/m) 1 - [r] I^-1 [r], and so on, without rows of numbers. */
 static void fill_balls(ss_joint_system *system)
 {
+    int links = system->neighbour_start[system->joint_count];
     for (int k = 0; k < system->joint_count; k++) {
         const ss_joint_block *block = &system->blocks[k];
-        int end = system->neighbour_start[k + 1], links = system->neighbour_start[system->joint_count];
+        int end = system->neighbour_start[k + 1];
         for (int i = system->neighbour_start[k]; i <= end; i++) {
-            const ss_joint_block *other = i == end ? block : &system->blocks[system->neighbour[i]];
+            int number = i == end ? k : system->neighbour[i];
+            const ss_joint_block *other = &system->blocks[number];
             const ss_shared_bodies *both = &system->shared[i == end ? links + k : i];
             bool is_transposed;
-            double *to = ss_block_ldl_at(system->ldl, k, i == end ? k : system->neighbour[i], &is_transposed);
+            double *to = ss_block_ldl_at(system->ldl, k, number, &is_transposed);
+            ss_mat3 sum = {0};
             for (int n = 0; n < both->count; n++) {
                 int one = both->one[n] / 6, side = both->other[n] / 6;
                 const ss_mass *inverse = &system->inverse[block->member[side]];
-                ss_mat3 part = is_transposed
-                                   ? between_arms(other->arm[one], &inverse->angular, block->arm[side])
-                                   : between_arms(block->arm[side], &inverse->angular, other->arm[one]);
+                ss_vec3 row = is_transposed ? other->arm[one] : block->arm[side];
+                ss_vec3 column = is_transposed ? block->arm[side] : other->arm[one];
+                sum = ss_mat3_add_scaled(sum, 1.0, between_arms(row, &inverse->angular, column));
                 double linear = other->sign[one] * block->sign[side] * inverse->linear;
-                for (int r = 0; r < 3; r++) {
-                    for (int c = 0; c < 3; c++) to[3 * r + c] += part.m[r][c];
-                    to[3 * r + r] += linear;
-                }
+                for (int r = 0; r < 3; r++) sum.m[r][r] += linear;
             }
             for (int r = 0; r < 3 && i == end; r++) {
-                double diagonal = to[4 * r];
+                double diagonal = sum.m[r][r];
                 system->scale[block->first + r] = diagonal > 0.0 ? 1.0 / sqrt(diagonal) : 0.0;
-                to[4 * r] = diagonal > 0.0 ? diagonal * (1.0 + regularisation) : 1.0;
+                sum.m[r][r] = diagonal > 0.0 ? diagonal * (1.0 + regularisation) : 1.0;
             }
+            ss_mat3_store(sum, to);
         }
     }
 }

@@ -154,7 +154,6 @@ bool ss_sim_fill_mechanism_answer(ss_sim *sim, ss_error *err)
 bool ss_sim_move_mechanisms(ss_sim *sim, ss_error *err)
 {
     const ss_joint_system *system = ss_stabiliser_system(sim->stabiliser);
-    double tolerance = sim->options.joint_tolerance;
     ss_stabilise_report report;
     for (int b = 0; b < ss_world_body_count(sim->world); b++) {
         ss_body *body = ss_world_body(sim->world, b);
@@ -164,7 +163,7 @@ bool ss_sim_move_mechanisms(ss_sim *sim, ss_error *err)
         else
             ss_sim_predict(sim, sim->change[b], body);
     }
+    double tolerance = sim->options.joint_tolerance;
     return ss_stabilise_move(sim->stabiliser, sim->world, sim->h, tolerance, &report, err) &&
-           ss_stabilise_after_move(sim->stabiliser, sim->world, tolerance, &report, err) &&
            ss_sim_end_move(sim, NULL, err);
 }

@@ -163,10 +163,10 @@ static bool iterate(const correction *c, double tolerance, ss_stabilise_report *
     return true;
 }
 
+/* Room for a pass, and the state before it. The joints have been gathered. */
 static bool begin(ss_stabiliser *stabiliser, ss_world *world, ss_stabilise_report *report, ss_error *err)
 {
     *report = (ss_stabilise_report){.converged = true};
-    if (!ss_joint_system_gather(&stabiliser->system, world, err)) return false;
 
     int rows = report->rows = stabiliser->system.row_count, members = stabiliser->system.member_count;
     if (rows > stabiliser->row_capacity || members > stabiliser->member_capacity) {
@@ -218,7 +218,8 @@ bool ss_stabilise_positions(ss_stabiliser *stabiliser, ss_world *world, double t
                             ss_stabilise_report *report, ss_error *err)
 {
     correction poses = {stabiliser, world, .h = 0.0, .slow = 0.1};
-    return correct_positions(&poses, tolerance, report, err);
+    return ss_joint_system_gather(&stabiliser->system, world, err) &&
+           correct_positions(&poses, tolerance, report, err);
 }
 
 /* More patient: the impulses of a move should act along the G of its start, as long as that gets anywhere. */
@@ -226,20 +227,14 @@ bool ss_stabilise_before_move(ss_stabiliser *stabiliser, ss_world *world, double
                               ss_stabilise_report *report, ss_error *err)
 {
     correction move = {stabiliser, world, .h = h, .slow = 0.3};
-    return correct_positions(&move, tolerance, report, err);
-}
-
-bool ss_stabilise_move(ss_stabiliser *stabiliser, ss_world *world, double h, double tolerance,
-                       ss_stabilise_report *report, ss_error *err)
-{
-    correction move = {stabiliser, world, .h = h, .slow = 0.3, .stays = true};
-    return correct_positions(&move, tolerance, report, err);
+    return ss_joint_system_gather(&stabiliser->system, world, err) &&
+           correct_positions(&move, tolerance, report, err);
 }
 
 /* ---- velocities ------------------------------------------------------------------------------------- */
 
-bool ss_stabilise_after_move(ss_stabiliser *stabiliser, ss_world *world, double tolerance,
-                             ss_stabilise_report *report, ss_error *err)
+static bool correct_velocities(ss_stabiliser *stabiliser, ss_world *world, double tolerance,
+                               ss_stabilise_report *report, ss_error *err)
 {
     if (!begin(stabiliser, world, report, err)) return false;
     if (report->rows == 0) return true;
@@ -267,4 +262,19 @@ bool ss_stabilise_after_move(ss_stabiliser *stabiliser, ss_world *world, double 
     report->diverged = !report->converged && !(ss_joint_system_size(system, stabiliser->error) <= first);
     if (report->diverged || !good) put_back_velocities(stabiliser, world);
     return good;
+}
+
+bool ss_stabilise_after_move(ss_stabiliser *stabiliser, ss_world *world, double tolerance,
+                             ss_stabilise_report *report, ss_error *err)
+{
+    return ss_joint_system_gather(&stabiliser->system, world, err) &&
+           correct_velocities(stabiliser, world, tolerance, report, err);
+}
+
+bool ss_stabilise_move(ss_stabiliser *stabiliser, ss_world *world, double h, double tolerance,
+                       ss_stabilise_report *report, ss_error *err)
+{
+    correction move = {stabiliser, world, .h = h, .slow = 0.3, .stays = true};
+    return correct_positions(&move, tolerance, report, err) &&
+           correct_velocities(stabiliser, world, tolerance, report, err);
 }

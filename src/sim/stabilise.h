@@ -37,10 +37,10 @@ bool ss_stabilise_positions(ss_stabiliser *stabiliser, ss_world *world, double t
  * q, for kinematic bodies too. */
 bool ss_stabilise_before_move(ss_stabiliser *stabiliser, ss_world *world, double h, double tolerance,
                               ss_stabilise_report *report, ss_error *err);
-/* The same, and the members stay where the move leads them. */
-bool ss_stabilise_move(ss_stabiliser *stabiliser, ss_world *world, double h, double tolerance,
-                       ss_stabilise_report *report, ss_error *err);
 bool ss_stabilise_after_move(ss_stabiliser *stabiliser, ss_world *world, double tolerance,
                              ss_stabilise_report *report, ss_error *err);
+/* Both, and between them the move of the members; the joints have been gathered (joint_system.h). */
+bool ss_stabilise_move(ss_stabiliser *stabiliser, ss_world *world, double h, double tolerance,
+                       ss_stabilise_report *report, ss_error *err);
 
 #endif
