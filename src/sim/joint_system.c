@@ -267,6 +267,11 @@ bool ss_joint_system_gather(ss_joint_system *system, const ss_world *world, ss_e
     }
     for (int m = 0; m < system->member_count; m++)
         system->members[m].now = ss_world_body(world, system->members[m].body);
+    for (int k = 0; k < system->joint_count; k++) {
+        ss_joint_block *block = &system->blocks[k];
+        block->now = ss_world_joint(world, block->joint);
+        for (int side = 0; side < 2; side++) block->sides[side] = ss_world_body(world, block->body[side]);
+    }
     return true;
 }
 
@@ -288,12 +293,12 @@ static double larger_of_block(double most, const ss_joint_block *block, const do
 
 /* Balls are what chains are made of: their anchors coincide, along the axes of the world. Arms are from the
  * centre of each body to the anchor of b. */
-static ss_vec3 see_ball(const ss_world *world, const ss_joint *joint, ss_vec3 arm[2])
+static inline ss_vec3 see_ball(const ss_joint_block *block, ss_vec3 arm[2])
 {
     ss_vec3 anchor[2], centre[2];
     for (int side = 0; side < 2; side++) {
-        const ss_body *body = ss_world_body(world, side ? joint->b : joint->a); // NULL for the world
-        ss_vec3 local = ss_vec3_load(joint->local_anchor[side]);
+        const ss_body *body = block->sides[side];
+        ss_vec3 local = ss_vec3_load(block->now->local_anchor[side]);
         centre[side] = body ? ss_vec3_load(body->position) : (ss_vec3){0.0, 0.0, 0.0};
         if (body) local = ss_quat_rotate(ss_quat_load(body->quaternion), local);
         anchor[side] = ss_vec3_add(centre[side], local);
@@ -310,7 +315,7 @@ double ss_joint_system_violations(const ss_joint_system *system, const ss_world 
         double *to = violation + block->first;
         if (block->joint_kind == SS_JOINT_BALL) {
             ss_vec3 arm[2];
-            ss_vec3_store(see_ball(world, ss_world_joint(world, block->joint), arm), to);
+            ss_vec3_store(see_ball(block, arm), to);
         } else {
             ss_joint_equation rows[6];
             ss_joint_residual(world, block->joint, rows);
@@ -332,7 +337,7 @@ static bool depends_on_more(const ss_joint_block *block, const ss_joint *joint)
 }
 
 /* The members and the joints are as they were when G was last seen. */
-static bool is_as_seen(const ss_joint_system *system, const ss_world *world)
+static bool is_as_seen(const ss_joint_system *system)
 {
     bool same = system->is_seen;
     for (int m = 0; m < system->member_count && same; m++) {
@@ -342,14 +347,14 @@ static bool is_as_seen(const ss_joint_system *system, const ss_world *world)
     }
     for (int k = 0; k < system->joint_count && same; k++) {
         const ss_joint_block *block = &system->blocks[k];
-        const ss_joint *joint = ss_world_joint(world, block->joint);
+        const ss_joint *joint = block->now;
         bool ball = joint->kind == SS_JOINT_BALL; // whose axes are those of the world
         same = !block->depends_on_more && (ball || !depends_on_more(block, joint)) &&
                memcmp(block->anchors, joint->local_anchor, sizeof block->anchors) == 0 &&
                (ball || memcmp(block->frames, joint->local_frame, sizeof block->frames) == 0);
         for (int side = 0; side < 2 && same; side++) {
             if (block->kind[side] != SS_STATIC || block->body[side] == SS_WORLD) continue;
-            const ss_body *body = ss_world_body(world, block->body[side]);
+            const ss_body *body = block->sides[side];
             same = memcmp(block->still[side], body->position, sizeof body->position) == 0 &&
                    memcmp(block->still[side] + 3, body->quaternion, sizeof body->quaternion) == 0;
         }
@@ -359,23 +364,23 @@ static bool is_as_seen(const ss_joint_system *system, const ss_world *world)
 
 void ss_joint_system_see(ss_joint_system *system, const ss_world *world)
 {
-    if (is_as_seen(system, world)) return;
+    if (is_as_seen(system)) return;
     for (int k = 0; k < system->joint_count; k++) {
         ss_joint_block *block = &system->blocks[k];
-        const ss_joint *joint = ss_world_joint(world, block->joint);
+        const ss_joint *joint = block->now;
         double *to = system->jacobian + block->entry;
         memcpy(block->anchors, joint->local_anchor, sizeof block->anchors);
         memcpy(block->frames, joint->local_frame, sizeof block->frames);
         block->depends_on_more = joint->kind != SS_JOINT_BALL && depends_on_more(block, joint);
         for (int side = 0; side < 2; side++) {
             if (block->kind[side] != SS_STATIC || block->body[side] == SS_WORLD) continue;
-            const ss_body *body = ss_world_body(world, block->body[side]);
+            const ss_body *body = block->sides[side];
             memcpy(block->still[side], body->position, sizeof body->position);
             memcpy(block->still[side] + 3, body->quaternion, sizeof body->quaternion);
         }
         if (block->joint_kind == SS_JOINT_BALL) {
             ss_vec3 arm[2];
-            see_ball(world, joint, arm);
+            see_ball(block, arm);
             for (int side = 0; side < 2; side++) {
                 double s = block->sign[side] = block->body[side] == SS_WORLD ? 0.0 : side ? 1.0 : -1.0;
                 ss_vec3 r = block->arm[side] = ss_vec3_scale(s, arm[side]);
@@ -579,9 +584,8 @@ double ss_joint_system_speed(const ss_joint_system *system, const ss_world *worl
         if (block->joint_kind == SS_JOINT_BALL) {
             ss_vec3 sum = {0.0, 0.0, 0.0};
             for (int side = 0; side < 2; side++) {
-                int body = block->body[side];
                 if (block->kind[side] == SS_STATIC) continue;
-                const double *v = velocity ? velocity[body] : ss_world_body(world, body)->velocity;
+                const double *v = velocity ? velocity[block->body[side]] : block->sides[side]->velocity;
                 sum = ss_vec3_add_scaled(sum, block->sign[side], ss_vec3_load(v));
                 sum = ss_vec3_add(sum, ss_vec3_cross(ss_vec3_load(v + 3), block->arm[side]));
             }

@@ -36,6 +36,8 @@ typedef struct ss_joint_block {
     int body[SS_JOINT_BODIES];
     ss_body_kind kind[SS_JOINT_BODIES];
     ss_joint_kind joint_kind;
+    const ss_joint *now;     /* in the world, and the bodies of its sides, NULL for the world; */
+    const ss_body *sides[2]; /* since the last gathering */
     ss_vec3 arm[2]; /* of a ball: to the anchor of b, when G was last seen; of a's with a minus sign */
     double sign[2]; /* of a ball: -1 for a, 1 for b, 0 for the world */
     /* as they were when G was last seen: what it depends on beside the poses of members */

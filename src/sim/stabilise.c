@@ -99,7 +99,8 @@ typedef struct correction {
     ss_world *world;
     double h;
     double slow; /* an iteration that leaves more than this share of the error asks for a new linearisation */
-    bool stays;  /* at the poses that the velocities lead to */
+    bool
+        stays; /* at the poses that the velocities lead to; and the joints are factored at those of the start */
 } correction;
 
 static void predict(const correction *c)
@@ -200,10 +201,12 @@ static bool correct_positions(const correction *c, double tolerance, ss_stabilis
     report->before = report->after = look(c);
     bool good = true;
     if (!(report->before <= tolerance)) {
-        put_back_poses(stabiliser, c->world); // G and M of the step's start
-        ss_joint_system_see(&stabiliser->system, c->world);
-        good = ss_joint_system_factor(&stabiliser->system, err);
-        predict(c);
+        if (!c->stays) { // G and M of the step's start
+            put_back_poses(stabiliser, c->world);
+            ss_joint_system_see(&stabiliser->system, c->world);
+            good = ss_joint_system_factor(&stabiliser->system, err);
+            predict(c);
+        }
         good = good && iterate(c, tolerance, report, err);
     }
     report->converged = report->after <= tolerance;

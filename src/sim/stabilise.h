@@ -39,7 +39,8 @@ bool ss_stabilise_before_move(ss_stabiliser *stabiliser, ss_world *world, double
                               ss_stabilise_report *report, ss_error *err);
 bool ss_stabilise_after_move(ss_stabiliser *stabiliser, ss_world *world, double tolerance,
                              ss_stabilise_report *report, ss_error *err);
-/* Both, and between them the move of the members; the joints have been gathered (joint_system.h). */
+/* Both, and between them the move of the members; the joints have been gathered and factored at the present
+ * poses (joint_system.h). */
 bool ss_stabilise_move(ss_stabiliser *stabiliser, ss_world *world, double h, double tolerance,
                        ss_stabilise_report *report, ss_error *err);
 
