@@ -99,8 +99,8 @@ typedef struct correction {
     ss_world *world;
     double h;
     double slow; /* an iteration that leaves more than this share of the error asks for a new linearisation */
-    bool
-        stays; /* at the poses that the velocities lead to; and the joints are factored at those of the start */
+    /* at the poses that the velocities lead to; and the joints are factored at those of the start */
+    bool stays;
 } correction;
 
 static void predict(const correction *c)
