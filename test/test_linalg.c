@@ -1,6 +1,7 @@
 /* Small algebra of space: vectors, tensors, rotations, masses. */
 #include <stickslip/base.h>
 
+#include "linalg/block_ldl.h"
 #include "linalg/mat3.h"
 #include "linalg/mat6.h"
 #include "linalg/quat.h"
@@ -319,6 +320,79 @@ TEST(a_six_by_six_system_gives_back_the_solution_it_was_made_from)
     }
     ss_mat6 indefinite = {{{1}}};
     ENSURE(!ss_mat6_cholesky(&indefinite));
+}
+
+/* ---- blocks ------------------------------------------------------------------------------------------- */
+
+/* A = B'B + 1, with B of random numbers where the graph has links. */
+TEST(blocks_of_trees_and_of_loops_are_eliminated)
+{
+    enum { BLOCKS = 9, MOST = 6 * BLOCKS };
+    static const int parents[3][BLOCKS] = {
+        {-1, 0, 1, 2, 3, 4, 5, 6, 7}, {-1, 0, 0, 1, 1, 2, 2, 4, 4}, {-1, -1, -1, 0, 1, 2, 3, 4, 5}};
+    ss_random random = ss_random_start(3, 0);
+    for (int kind = 0; kind < 6; kind++) {
+        int first[BLOCKS], rows[BLOCKS], start[BLOCKS + 1] = {0}, neighbour[3 * BLOCKS], n = 0, count = 0;
+        bool loops = kind >= 3;
+        for (int i = 0; i < BLOCKS; i++) {
+            int parent = parents[kind % 3][i];
+            first[i] = n;
+            n += rows[i] = kind % 3 == 0 ? 3 : 1 + (i * 5) % 6;
+            if (parent >= 0) neighbour[count++] = parent;
+            if (loops && i > 3 && parent != i - 4) neighbour[count++] = i - 4;
+            start[i + 1] = count;
+        }
+
+        /* Diagonally dominant, so that it is positive whatever its pattern. */
+        static double A[MOST][MOST];
+        memset(A, 0, sizeof A);
+        for (int i = 0; i < BLOCKS; i++)
+            for (int p = start[i]; p <= start[i + 1]; p++) {
+                int j = p < start[i + 1] ? neighbour[p] : i;
+                for (int r = first[i]; r < first[i] + rows[i]; r++)
+                    for (int c = first[j]; c < first[j] + rows[j]; c++)
+                        A[r][c] = A[c][r] = ss_random_normal(&random);
+            }
+        for (int r = 0; r < n; r++) {
+            A[r][r] = 1.0;
+            for (int c = 0; c < n; c++) A[r][r] += c != r ? fabs(A[r][c]) : 0.0;
+        }
+
+        ss_block_ldl *ldl;
+        ss_error err = {0};
+        ENSURE(
+            ss_block_ldl_create(&(ss_block_graph){BLOCKS, first, rows, start, neighbour}, 1e9, &ldl, &err));
+        ENSURE(ldl != NULL);
+        ss_block_ldl_clear(ldl);
+        for (int i = 0; i < BLOCKS; i++)
+            for (int p = start[i]; p <= start[i + 1]; p++) {
+                int j = p < start[i + 1] ? neighbour[p] : i;
+                bool transposed;
+                double *to = ss_block_ldl_at(ldl, i, j, &transposed);
+                for (int r = 0; r < rows[i]; r++)
+                    for (int c = 0; c < rows[j]; c++)
+                        to[transposed ? c * rows[i] + r : r * rows[j] + c] = A[first[i] + r][first[j] + c];
+            }
+        ENSURE(ss_block_ldl_factor(ldl));
+
+        double x[MOST], b[MOST];
+        for (int r = 0; r < n; r++) x[r] = ss_random_normal(&random);
+        for (int r = 0; r < n; r++) {
+            b[r] = 0.0;
+            for (int c = 0; c < n; c++) b[r] += A[r][c] * x[c];
+        }
+        ss_block_ldl_solve(ldl, b);
+        for (int r = 0; r < n; r++) ENSURE_NEAR(b[r], x[r], 1e-13);
+
+        /* Indefinite, and too much work. */
+        bool transposed;
+        ss_block_ldl_clear(ldl);
+        ss_block_ldl_at(ldl, 0, 0, &transposed)[0] = -1.0;
+        ENSURE(!ss_block_ldl_factor(ldl));
+        ss_block_ldl_destroy(ldl);
+        ENSURE(ss_block_ldl_create(&(ss_block_graph){BLOCKS, first, rows, start, neighbour}, 10, &ldl, &err));
+        ENSURE(ldl == NULL);
+    }
 }
 
 TEST_MAIN

@@ -925,4 +925,166 @@ TEST(kinematic_body_drives_through_a_joint)
     end(sim);
 }
 
+/* A chain of balls that branches, a loop of hinges whose equations depend on each other, and a box that flies
+ * by: nothing touches. */
+static ss_world *mobile(void)
+{
+    ss_world *world = empty_world(0, 0, -g);
+    int last = SS_WORLD, middle = SS_WORLD;
+    for (int i = 0; i < 6; i++) {
+        int link = add_box(world, 0.5 + i, 0, 0, 0.9, 0.1, 0.2);
+        add_joint(world, (ss_joint){.kind = SS_JOINT_BALL, .a = last, .b = link, .anchor = {i, 0, 0}});
+        last = link;
+        if (i == 2) middle = link;
+    }
+    int branch = add_box(world, 2.5, 0.5, 0, 0.1, 0.9, 0.2);
+    add_joint(world, (ss_joint){.kind = SS_JOINT_BALL, .a = middle, .b = branch, .anchor = {2.5, 0.06, 0}});
+    int bars[3] = {add_box(world, 0, 5, 0.5, 0.1, 0.1, 0.9), add_box(world, 0.5, 5, 1, 0.9, 0.1, 0.1),
+                   add_box(world, 1, 5, 0.5, 0.1, 0.1, 0.9)};
+    const double at[4][2] = {{0, 0}, {0, 1}, {1, 1}, {1, 0}};
+    for (int i = 0; i < 4; i++)
+        add_joint(world, (ss_joint){.kind = SS_JOINT_REVOLUTE,
+                                    .a = i > 0 ? bars[i - 1] : SS_WORLD,
+                                    .b = i < 3 ? bars[i] : SS_WORLD,
+                                    .anchor = {at[i][0], 5, at[i][1]},
+                                    .axis = {0, 1, 0}});
+    ss_world_body(world, bars[0])->velocity[0] = 0.3;
+    int flying = add_box(world, 0, -5, 0, 1, 0.5, 0.3);
+    ss_world_body(world, flying)->velocity[4] = 3;
+    ss_world_body(world, flying)->velocity[5] = 1;
+    for (int i = 0; i < ss_world_shape_count(world); i++)
+        ss_world_shape(world, i)->collides_with = 2; // a group that none of them is in
+    return world;
+}
+
+static ss_sim *start_mobile(void)
+{
+    ss_sim_options options;
+    ss_options_defaults(ss_sim_option_table, &options);
+    ss_options_defaults(ss_collision_option_table, &options.collision);
+    options.h = 0.01;
+    options.joints = SS_STABILISE_IMPULSE;
+    return start(mobile(), &options);
+}
+
+/* Of the frame: largest of M (v+ - v) - h f - J' x, in N s and N m s, and of J v+, in m/s and rad/s. */
+static void faults_of_answer(const ss_sim *sim, double *momentum, double *speed)
+{
+    const ss_frame *frame = ss_sim_frame(sim);
+    const ss_answer *answer = ss_sim_answer(sim);
+    const ss_bodies *bodies = &frame->bodies;
+    const ss_constraints *joints = &frame->constraints;
+    double left[16][6] = {{0}};
+    for (int b = 0; b < bodies->count; b++) {
+        double change[6];
+        for (int i = 0; i < 6; i++) {
+            change[i] = answer->velocity[b][i] - bodies->velocity[b][i];
+            left[b][i] = -frame->h * bodies->force[b][i];
+        }
+        for (int i = 0; i < 3; i++) {
+            left[b][i] += bodies->mass[b] * change[i];
+            for (int k = 0; k < 3; k++) left[b][3 + i] += bodies->inertia[b][3 * i + k] * change[3 + k];
+        }
+    }
+    *momentum = *speed = 0;
+    for (int k = 0, r = 0; k < joints->count; k++)
+        for (int end = r + joints->rows[k]; r < end; r++) {
+            double sum = 0;
+            for (int side = 0; side < 2; side++) {
+                int b = joints->pair[k][side];
+                for (int i = 0; i < 6 && b >= 0; i++) {
+                    left[b][i] -= joints->jacobian[r][6 * side + i] * answer->row_impulse[r];
+                    sum += joints->jacobian[r][6 * side + i] * answer->velocity[b][i];
+                }
+            }
+            *speed = fmax(*speed, fabs(sum));
+        }
+    for (int b = 0; b < bodies->count; b++)
+        for (int i = 0; i < 6; i++) *momentum = fmax(*momentum, fabs(left[b][i]));
+}
+
+static bool look_at_frame(ss_sim *sim, void *context, ss_error *err)
+{
+    (void)context, (void)err;
+    return ss_sim_frame(sim) != NULL;
+}
+
+static bool do_nothing(ss_sim *sim, void *context, ss_error *err)
+{
+    (void)sim, (void)context, (void)err;
+    return true;
+}
+
+TEST(a_mechanism_that_touches_nothing_moves_the_same_whether_or_not_someone_looks)
+{
+    char alone[33], seen[33], hooked[33], called[33], resumed[33];
+    ss_error err = {0};
+    ss_sim *sim = start_mobile();
+    run(sim, 150);
+    hash_of(sim, alone);
+    ENSURE(ss_sim_last(sim).joint_error < 1e-5);
+    end(sim);
+
+    /* Frames made afterwards are those of the step, and the answer is theirs. */
+    sim = start_mobile();
+    for (int k = 0; k < 150; k++) {
+        double momentum, speed;
+        run(sim, 1);
+        faults_of_answer(sim, &momentum, &speed);
+        ENSURE_NEAR(ss_sim_frame(sim)->time, 0.01 * k, 1e-12);
+        ENSURE_INT(ss_sim_frame(sim)->constraints.row_count, 7 * 3 + 4 * 5);
+        ENSURE(momentum <
+               1e-6); // of some 10 N s; x of a loop is as large as 1e-10 of the diagonal lets it be
+        ENSURE(speed < 1e-8);
+    }
+    hash_of(sim, seen);
+    ENSURE_TEXT(seen, alone);
+    end(sim);
+
+    /* User functions that change nothing. */
+    sim = start_mobile();
+    must(ss_sim_call_at(sim, SS_AFTER_STEP, look_at_frame, NULL, &err), &err);
+    run(sim, 150);
+    hash_of(sim, hooked);
+    ENSURE_TEXT(hooked, alone);
+    end(sim);
+    sim = start_mobile();
+    must(ss_sim_call_at(sim, SS_BEFORE_COLLISION, do_nothing, NULL, &err), &err);
+    must(ss_sim_call_at(sim, SS_AFTER_STEP, look_at_frame, NULL, &err), &err);
+    run(sim, 150);
+    hash_of(sim, called);
+    ENSURE_TEXT(called, alone);
+    end(sim);
+
+    /* A snapshot has no factors, and needs none. */
+    ss_snapshot snapshot;
+    sim = start_mobile();
+    run(sim, 70);
+    must(ss_sim_save(sim, &snapshot, &err), &err);
+    end(sim);
+    sim = start_mobile();
+    must(ss_sim_restore(sim, &snapshot, &err), &err);
+    run(sim, 80);
+    hash_of(sim, resumed);
+    ENSURE_TEXT(resumed, alone);
+    ss_snapshot_free(&snapshot);
+    end(sim);
+}
+
+TEST(a_mechanism_that_touches_nothing_moves_as_the_ordinary_step_moves_it)
+{
+    ss_error err = {0};
+    ss_sim *alone = start_mobile(), *ordinary = start_mobile();
+    must(ss_sim_call_at(ordinary, SS_BEFORE_SOLVE, do_nothing, NULL, &err),
+         &err); // it could change the frame
+    run(alone, 50);
+    run(ordinary, 50);
+    for (int b = 0; b < ss_world_body_count(ss_sim_world(alone)); b++)
+        for (int i = 0; i < 3; i++)
+            ENSURE_NEAR(body_of(alone, b)->position[i], body_of(ordinary, b)->position[i],
+                        2e-5); // the tolerance
+    end(alone);
+    end(ordinary);
+}
+
 TEST_MAIN

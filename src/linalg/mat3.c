@@ -4,19 +4,19 @@
 
 bool ss_mat3_inverse(ss_mat3 a, ss_mat3 *inverse)
 {
-    double size = ss_mat3_max_abs(a);
-    if (!(size > 0.0) || !isfinite(ss_mat3_trace(a) + size)) return false;
+    double size = ss_mat3_max_abs(a), by_size = 1.0 / size;
+    if (!(size > 0.0) || !isfinite(ss_mat3_trace(a) + size + by_size)) return false;
     ss_mat3 scaled = a;
     for (int i = 0; i < 3; i++)
-        for (int j = 0; j < 3; j++) scaled.m[i][j] /= size;
+        for (int j = 0; j < 3; j++) scaled.m[i][j] *= by_size;
     ss_vec3 r0 = ss_mat3_row(&scaled, 0), r1 = ss_mat3_row(&scaled, 1), r2 = ss_mat3_row(&scaled, 2);
-    double determinant = ss_mat3_determinant(scaled);
-    if (determinant == 0.0 || !isfinite(determinant)) return false;
     // The columns of the inverse are the cross products of the rows, over the determinant.
-    ss_mat3 adjugate =
-        ss_mat3_from_columns(ss_vec3_cross(r1, r2), ss_vec3_cross(r2, r0), ss_vec3_cross(r0, r1));
+    ss_vec3 c0 = ss_vec3_cross(r1, r2), c1 = ss_vec3_cross(r2, r0), c2 = ss_vec3_cross(r0, r1);
+    double determinant = ss_vec3_dot(r0, c0), by_determinant = 1.0 / determinant;
+    if (determinant == 0.0 || !isfinite(determinant) || !isfinite(by_determinant)) return false;
+    ss_mat3 adjugate = ss_mat3_from_columns(c0, c1, c2);
     for (int i = 0; i < 3; i++)
-        for (int j = 0; j < 3; j++) inverse->m[i][j] = adjugate.m[i][j] / determinant / size;
+        for (int j = 0; j < 3; j++) inverse->m[i][j] = adjugate.m[i][j] * by_determinant * by_size;
     return true;
 }
 

@@ -218,7 +218,7 @@ bool ss_sim_restore(ss_sim *sim, const ss_snapshot *snapshot, ss_error *err)
 
     ss_frame_destroy(sim->frame);
     sim->frame = NULL;
-    sim->frame_waits = sim->is_solved_by_trees = sim->coordinates_wait = false;
+    sim->frame_waits = sim->is_solved_by_trees = sim->is_solved_by_mechanisms = sim->coordinates_wait = false;
     sim->answer = NULL;
     sim->contacts = (ss_contact_list){0};
     sim->report = (ss_sim_report){.worst_contact = -1};

@@ -34,6 +34,11 @@ ss_stabiliser *ss_stabiliser_create(ss_error *err)
     return stabiliser;
 }
 
+ss_joint_system *ss_stabiliser_system(ss_stabiliser *stabiliser)
+{
+    return &stabiliser->system;
+}
+
 static void release_scratch(ss_stabiliser *stabiliser)
 {
     ss_release(stabiliser->error);
@@ -57,7 +62,8 @@ void ss_stabiliser_destroy(ss_stabiliser *stabiliser)
 
 static ss_body *member_body(const ss_stabiliser *stabiliser, const ss_world *world, int member)
 {
-    return ss_world_body(world, stabiliser->system.members[member].body);
+    (void)world;
+    return stabiliser->system.members[member].now;
 }
 
 static void put_back_poses(const ss_stabiliser *stabiliser, ss_world *world)
@@ -93,6 +99,8 @@ typedef struct correction {
     ss_world *world;
     double h;
     double slow; /* an iteration that leaves more than this share of the error asks for a new linearisation */
+    /* at the poses that the velocities lead to; and the joints are factored at those of the start */
+    bool stays;
 } correction;
 
 static void predict(const correction *c)
@@ -115,7 +123,7 @@ static double safe_share(const ss_stabiliser *stabiliser)
 
 static double look(const correction *c)
 {
-    return ss_joint_system_see(&c->stabiliser->system, c->world, c->stabiliser->error);
+    return ss_joint_system_violations(&c->stabiliser->system, c->world, c->stabiliser->error);
 }
 
 /* Simplified Newton: the first linearisation serves until it does not pay any more. Progress is measured
@@ -149,16 +157,17 @@ static bool iterate(const correction *c, double tolerance, ss_stabilise_report *
         if (fresh && share == 1.0 && left > hopeless * size) return true;
 
         fresh = left > c->slow * size;
-        if (fresh && !ss_joint_system_factor(system, c->world, err)) return false;
+        if (fresh) ss_joint_system_see(system, c->world);
+        if (fresh && !ss_joint_system_factor(system, err)) return false;
         size = left;
     }
     return true;
 }
 
+/* Room for a pass, and the state before it. The joints have been gathered. */
 static bool begin(ss_stabiliser *stabiliser, ss_world *world, ss_stabilise_report *report, ss_error *err)
 {
     *report = (ss_stabilise_report){.converged = true};
-    if (!ss_joint_system_gather(&stabiliser->system, world, err)) return false;
 
     int rows = report->rows = stabiliser->system.row_count, members = stabiliser->system.member_count;
     if (rows > stabiliser->row_capacity || members > stabiliser->member_capacity) {
@@ -192,16 +201,19 @@ static bool correct_positions(const correction *c, double tolerance, ss_stabilis
     report->before = report->after = look(c);
     bool good = true;
     if (!(report->before <= tolerance)) {
-        put_back_poses(stabiliser, c->world); // G and M of the step's start
-        if (c->h > 0.0) ss_joint_system_see(&stabiliser->system, c->world, NULL);
-        good = ss_joint_system_factor(&stabiliser->system, c->world, err);
-        predict(c);
+        if (!c->stays) { // G and M of the step's start
+            put_back_poses(stabiliser, c->world);
+            ss_joint_system_see(&stabiliser->system, c->world);
+            good = ss_joint_system_factor(&stabiliser->system, err);
+            predict(c);
+        }
         good = good && iterate(c, tolerance, report, err);
     }
     report->converged = report->after <= tolerance;
     report->diverged = report->diverged && !report->converged;
-    if (c->h > 0.0 || report->diverged || !good) put_back_poses(stabiliser, c->world);
+    if ((c->h > 0.0 && !c->stays) || report->diverged || !good) put_back_poses(stabiliser, c->world);
     if (report->diverged || !good) put_back_velocities(stabiliser, c->world);
+    if (c->stays && report->diverged) predict(c);
     return good;
 }
 
@@ -209,7 +221,8 @@ bool ss_stabilise_positions(ss_stabiliser *stabiliser, ss_world *world, double t
                             ss_stabilise_report *report, ss_error *err)
 {
     correction poses = {stabiliser, world, .h = 0.0, .slow = 0.1};
-    return correct_positions(&poses, tolerance, report, err);
+    return ss_joint_system_gather(&stabiliser->system, world, err) &&
+           correct_positions(&poses, tolerance, report, err);
 }
 
 /* More patient: the impulses of a move should act along the G of its start, as long as that gets anywhere. */
@@ -217,24 +230,24 @@ bool ss_stabilise_before_move(ss_stabiliser *stabiliser, ss_world *world, double
                               ss_stabilise_report *report, ss_error *err)
 {
     correction move = {stabiliser, world, .h = h, .slow = 0.3};
-    return correct_positions(&move, tolerance, report, err);
+    return ss_joint_system_gather(&stabiliser->system, world, err) &&
+           correct_positions(&move, tolerance, report, err);
 }
 
 /* ---- velocities ------------------------------------------------------------------------------------- */
 
-bool ss_stabilise_after_move(ss_stabiliser *stabiliser, ss_world *world, double tolerance,
-                             ss_stabilise_report *report, ss_error *err)
+static bool correct_velocities(ss_stabiliser *stabiliser, ss_world *world, double tolerance,
+                               ss_stabilise_report *report, ss_error *err)
 {
     if (!begin(stabiliser, world, report, err)) return false;
     if (report->rows == 0) return true;
     ss_joint_system *system = &stabiliser->system;
 
-    /* Mostly G, which the pass before the move has seen where it led to, shows that nothing is to be done,
-     * and no factors are needed. */
-    if (!ss_joint_system_sees(system, world)) ss_joint_system_see(system, world, NULL);
-    report->before = report->after = ss_joint_system_speed(system, world, stabiliser->error);
+    /* Sometimes G shows that nothing is to be done, and no factors are needed. */
+    ss_joint_system_see(system, world);
+    report->before = report->after = ss_joint_system_speed(system, world, NULL, stabiliser->error);
     if (report->after <= tolerance) return true;
-    bool good = ss_joint_system_factor(system, world, err);
+    bool good = ss_joint_system_factor(system, err);
     double first = good ? ss_joint_system_size(system, stabiliser->error) : 0.0;
 
     while (good && !(report->after <= tolerance) && report->iterations < SPEED_ITERATIONS_MOST) {
@@ -245,11 +258,26 @@ bool ss_stabilise_after_move(ss_stabiliser *stabiliser, ss_world *world, double 
             for (int i = 0; system->members[m].dynamic && i < 6; i++)
                 body->velocity[i] += stabiliser->motion[m][i];
         }
-        report->after = ss_joint_system_speed(system, world, stabiliser->error);
+        report->after = ss_joint_system_speed(system, world, NULL, stabiliser->error);
     }
 
     report->converged = report->after <= tolerance;
     report->diverged = !report->converged && !(ss_joint_system_size(system, stabiliser->error) <= first);
     if (report->diverged || !good) put_back_velocities(stabiliser, world);
     return good;
+}
+
+bool ss_stabilise_after_move(ss_stabiliser *stabiliser, ss_world *world, double tolerance,
+                             ss_stabilise_report *report, ss_error *err)
+{
+    return ss_joint_system_gather(&stabiliser->system, world, err) &&
+           correct_velocities(stabiliser, world, tolerance, report, err);
+}
+
+bool ss_stabilise_move(ss_stabiliser *stabiliser, ss_world *world, double h, double tolerance,
+                       ss_stabilise_report *report, ss_error *err)
+{
+    correction move = {stabiliser, world, .h = h, .slow = 0.3, .stays = true};
+    return correct_positions(&move, tolerance, report, err) &&
+           correct_velocities(stabiliser, world, tolerance, report, err);
 }

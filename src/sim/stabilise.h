@@ -19,6 +19,8 @@ typedef struct ss_stabiliser ss_stabiliser;
 
 ss_stabiliser *ss_stabiliser_create(ss_error *err);
 void ss_stabiliser_destroy(ss_stabiliser *stabiliser);
+/* The joints that it holds. */
+struct ss_joint_system *ss_stabiliser_system(ss_stabiliser *stabiliser);
 
 typedef struct ss_stabilise_report {
     int rows, iterations;
@@ -37,5 +39,9 @@ bool ss_stabilise_before_move(ss_stabiliser *stabiliser, ss_world *world, double
                               ss_stabilise_report *report, ss_error *err);
 bool ss_stabilise_after_move(ss_stabiliser *stabiliser, ss_world *world, double tolerance,
                              ss_stabilise_report *report, ss_error *err);
+/* Both, and between them the move of the members; the joints have been gathered and factored at the present
+ * poses (joint_system.h). */
+bool ss_stabilise_move(ss_stabiliser *stabiliser, ss_world *world, double h, double tolerance,
+                       ss_stabilise_report *report, ss_error *err);
 
 #endif

@@ -4,6 +4,7 @@
  *     forces.c        gravity, damping, gyroscopic torque
  *     build_frame.c   world and contacts -> frame
  *     trees_alone.c   steps of trees that touch nothing, without a frame
+ *     mechanisms_alone.c   the same in maximal coordinates
  *     warm_start.c    last step's impulses -> start of this one
  *     solve.c         frame -> answer, island by island
  *     integrate.c     velocities -> poses, and what a failed step undoes
@@ -170,8 +171,13 @@ struct ss_sim {
     bool coordinates_wait;   /* the frame's generalised coordinates are not filled in until someone looks */
     bool is_solved_by_trees; /* the answer has velocities alone until someone looks */
     double *rates;           /* after a step that was solved without them */
-    /* The step had trees alone and needed no frame: it is made when someone looks, from the state before the
-     * step. */
+    /* The step had mechanisms alone: `change` has the velocities of all bodies, memory of the substep, and
+     * this the impulses of the joints as the stabiliser has them. */
+    bool is_solved_by_mechanisms;
+    double (*change)[6];
+    double *joint_impulse;
+    /* The step had trees or mechanisms alone and needed no frame: it is made when someone looks, from the
+     * state before the step. */
     bool frame_waits;
     bool trees_are_found; /* for the frame that is to be made now */
     double frame_time;    /* s */
@@ -181,8 +187,9 @@ struct ss_sim {
     ss_answer *answer; /* in the store; NULL before the first step */
     ss_peg_state peg;
     ss_warm warm;
-    ss_byte_stream backup; /* the world before the step */
-    struct ss_soft *soft;  /* real-time steps; NULL: every step is a frame that is solved */
+    ss_byte_stream backup;  /* the world before the step, and what it starts from */
+    size_t backup_of_world; /* bytes of it */
+    struct ss_soft *soft;   /* real-time steps; NULL: every step is a frame that is solved */
 
     ss_call_list calls[SS_STAGE_COUNT];
     ss_controller_list controllers;
@@ -237,6 +244,10 @@ bool ss_sim_solve_trees(ss_sim *sim, ss_error *err);
 /* The same without a frame, if no user function looks at the step; *solved says whether it was so. */
 bool ss_sim_solve_trees_alone(ss_sim *sim, bool *solved, ss_error *err);
 bool ss_sim_move_trees(ss_sim *sim, ss_error *err);
+/* The same of mechanisms in maximal coordinates; the frame waits unless user functions were called before. */
+bool ss_sim_solve_mechanisms(ss_sim *sim, bool *solved, ss_error *err);
+bool ss_sim_fill_mechanism_answer(ss_sim *sim, ss_error *err);
+bool ss_sim_move_mechanisms(ss_sim *sim, ss_error *err);
 /* The frame that such a step did without. */
 void ss_sim_make_waiting_frame(ss_sim *sim);
 /* Every number of it is finite; else the error names body or contact. */

@@ -33,6 +33,7 @@ static bool look_ahead(ss_sim *sim, bool again, ss_error *err)
     double start = ss_clock_seconds();
     bool good;
     sim->contacts = (ss_contact_list){0};
+    sim->is_solved_by_mechanisms = false;
     ss_sim_forget_peg(sim);
     if (sim->source) {
         good = sim->source(sim, sim->memory, &sim->contacts, sim->source_context, err);
@@ -55,9 +56,11 @@ static bool look_ahead(ss_sim *sim, bool again, ss_error *err)
                        "fast: real-time steps do not go with dynamics of the user's own");
     if (sim->soft) return ss_soft_solve(sim, err);
 
-    /* Trees that touch nothing need no frame. */
+    /* Trees and other mechanisms that touch nothing need no frame. */
     bool solved;
     if (!ss_sim_solve_trees_alone(sim, &solved, err)) return false;
+    if (solved) return true;
+    if (!ss_sim_solve_mechanisms(sim, &solved, err)) return false;
     if (solved) return true;
 
     /* The frame, which user functions may edit, too. So it is checked after them. */
@@ -81,6 +84,7 @@ static void exchange(ss_sim *sim, bool reading)
     sim->backup.at = 0;
     sim->backup.reading = reading;
     ss_sim_exchange_world(sim, &sim->backup);
+    if (!reading) sim->backup_of_world = sim->backup.size;
 
     /* A step of one piece replaces the warm start when nothing can fail any more. */
     bool pieces = sim->options.substeps > 1 || sim->options.peg != SS_PEG_OFF; // those may be halved
@@ -117,10 +121,11 @@ static bool substep(ss_sim *sim, int halvings, bool again, ss_error *err)
         sim->time += sim->h;
         return true;
     }
-    if (sim->frame_waits) {
-        if (!ss_sim_move_trees(sim, err)) return false;
-        sim->time += sim->h;
-        return true;
+    if (sim->is_solved_by_mechanisms || sim->frame_waits) {
+        bool good =
+            sim->is_solved_by_mechanisms ? ss_sim_move_mechanisms(sim, err) : ss_sim_move_trees(sim, err);
+        if (good) sim->time += sim->h;
+        return good;
     }
     if (!ss_sim_move(sim, err)) return false;
     // which contacts slide is a state where friction is static

@@ -206,14 +206,19 @@ void ss_sim_make_waiting_frame(ss_sim *sim)
      * the state does not fit any more, and there is no frame. */
     ss_byte_stream now = {0};
     ss_sim_exchange_world(sim, &now);
-    if (!now.failed && now.size == sim->backup.size) {
+    if (!now.failed && now.size == sim->backup_of_world) {
         double time = sim->time;
         sim->backup.at = 0;
         sim->backup.reading = now.reading = true;
         ss_sim_exchange_world(sim, &sim->backup);
         sim->time = sim->frame_time;
-        sim->is_solved_by_trees = ss_sim_build_frame(sim, NULL) && ss_sim_fill_coordinates(sim, NULL);
-        if (sim->is_solved_by_trees) ss_sim_choose_gap_term(sim);
+        if (sim->is_solved_by_mechanisms) {
+            if (!ss_sim_build_frame(sim, NULL) || !ss_sim_fill_mechanism_answer(sim, NULL))
+                sim->answer = NULL;
+        } else {
+            sim->is_solved_by_trees = ss_sim_build_frame(sim, NULL) && ss_sim_fill_coordinates(sim, NULL);
+            if (sim->is_solved_by_trees) ss_sim_choose_gap_term(sim);
+        }
         sim->time = time;
         ss_sim_exchange_world(sim, &now);
     }

@@ -46,6 +46,14 @@ struct ss_soft_joints {
     ss_soft_joint_row *rows;
 };
 
+typedef float four __attribute__((vector_size(16), aligned(4), may_alias));
+
+/* In this order on every machine. */
+static inline float sum_of(four v)
+{
+    return (v[0] + v[2]) + (v[1] + v[3]);
+}
+
 /* ---- preparing -------------------------------------------------------------------------------------- */
 
 static bool reserve(struct ss_soft_joints *all, int joints, ss_error *err)
@@ -59,24 +67,25 @@ static bool reserve(struct ss_soft_joints *all, int joints, ss_error *err)
     return all->capacity > 0 || ss_fail(err, SS_ERROR_RESOURCES, "out of memory for %d joints", joints);
 }
 
-static float product(const ss_soft_joint *joint, const ss_soft_joint_row *a, const ss_soft_joint_row *b)
+/* Rows of bodies that do not move are 0. */
+static inline float product(const ss_soft_joint *joint, const ss_soft_joint_row *a,
+                            const ss_soft_joint_row *b)
 {
-    float sum = 0.0f;
+    four sum = {0.0f, 0.0f, 0.0f, 0.0f};
     for (int k = 0; k < joint->bodies; k++) {
-        const float *one = a->j[k], *other = b->j[k];
-        if (!joint->row[k]) continue;
-        for (int i = 0; i < 3; i++) sum += one[i] * other[i];
-        for (int i = 4; i < 7; i++) sum += one[i] * other[i];
+        const four *one = (const four *)a->j[k], *other = (const four *)b->j[k];
+        sum += one[0] * other[0];
+        sum += one[1] * other[1];
     }
-    return sum;
+    return sum_of(sum);
 }
 
 /* The inverse of J M^-1 J' of the joint's own equations, by Gauss and Jordan, in place: column p holds what
  * becomes of the unit vector from pivot p on. An equation that follows from the others is left out. */
-static void invert(ss_soft_joint *joint, const ss_soft_joint_row *rows)
+static inline __attribute__((always_inline)) void invert(ss_soft_joint *joint, int n,
+                                                         const ss_soft_joint_row *rows)
 {
     double a[OWN_MOST][OWN_MOST], own[OWN_MOST];
-    int n = joint->own;
     for (int i = 0; i < n; i++) {
         for (int k = 0; k <= i; k++) a[i][k] = a[k][i] = (double)product(joint, &rows[i], &rows[k]);
         own[i] = a[i][i];
@@ -85,13 +94,14 @@ static void invert(ss_soft_joint *joint, const ss_soft_joint_row *rows)
     for (int p = 0; p < n; p++) {
         double pivot = a[p][p];
         bool good = pivot > 1e-6 * own[p]; // floats have no more digits
+        double inverse = good ? 1.0 / pivot : 0.0;
         a[p][p] = 1.0;
-        for (int k = 0; k < n; k++) a[p][k] = good ? a[p][k] / pivot : 0.0;
+        for (int k = 0; k < n; k++) a[p][k] *= inverse;
         for (int i = 0; i < n; i++) {
             double factor = a[i][p];
             if (i == p) continue;
             a[i][p] = 0.0;
-            for (int k = 0; good && k < n; k++) a[i][k] -= factor * a[p][k];
+            for (int k = 0; k < n; k++) a[i][k] -= factor * a[p][k]; // of zeros if it is left out
         }
     }
     for (int i = 0; i < n; i++)
@@ -120,22 +130,26 @@ static void fill_row(ss_sim *sim, const ss_soft_joint *joint, const ss_joint_equ
             const ss_soft_frame *frame = &soft->frames[r];
             for (int i = 0; i < 3; i++) {
                 const float *turn = frame->turn[i];
-                to->j[k][i] = (float)(j[i] * (double)frame->root);
-                to->j[k][4 + i] =
-                    (float)((double)turn[0] * j[3] + (double)turn[1] * j[4] + (double)turn[2] * j[5]);
+                to->j[k][i] = (float)j[i] * frame->root;
+                to->j[k][4 + i] = turn[0] * (float)j[3] + turn[1] * (float)j[4] + turn[2] * (float)j[5];
             }
         } else if (body != SS_WORLD && ss_world_body(sim->world, body)->kind == SS_KINEMATIC) {
             for (int i = 0; i < 6; i++) target += j[i] * ss_world_body(sim->world, body)->velocity[i];
         }
     }
     to->target = (float)target;
-    float own = product(joint, to, to) + to->regularisation;
-    to->mass = own > 0.0f ? 1.0f / own : 0.0f;
 }
 
-/* The part of a law's Jacobian that a rigid joint leaves: j - A_lo A_oo^-1 j_o. */
+static void find_mass(const ss_soft_joint *joint, ss_soft_joint_row *law)
+{
+    float own = product(joint, law, law) + law->regularisation;
+    law->mass = own > 0.0f ? 1.0f / own : 0.0f;
+}
+
+/* The part of a law's Jacobian that a rigid joint leaves: j - A_lo A_oo^-1 j_o; and its mass. */
 static void leave_own(const ss_soft_joint *joint, const ss_soft_joint_row *own, ss_soft_joint_row *law)
 {
+    find_mass(joint, law);
     for (int m = 0; m < joint->own; m++)
         if (own[m].regularisation > 0.0f) return;
     float along[OWN_MOST];
@@ -146,8 +160,7 @@ static void leave_own(const ss_soft_joint *joint, const ss_soft_joint_row *own, 
             for (int i = 0; i < 8; i++) law->j[k][i] -= law->share[m] * own[m].j[k][i];
         law->target -= law->share[m] * own[m].target;
     }
-    float weight = product(joint, law, law) + law->regularisation;
-    law->mass = weight > 0.0f ? 1.0f / weight : 0.0f;
+    find_mass(joint, law);
 }
 
 /* Rows of one joint, from the world as it is. */
@@ -159,7 +172,12 @@ static void fill_joint(ss_sim *sim, ss_soft_joint *joint, const ss_joint_equatio
         bool free = from[i].bounds[0] == -INFINITY && from[i].bounds[1] == INFINITY && from[i].load < 0;
         if (i == joint->own && i < OWN_MOST && from[i].block == 0 && free && from[i].rotor < 0) joint->own++;
     }
-    invert(joint, rows);
+    if (joint->own == 3)
+        invert(joint, 3, rows);
+    else if (joint->own == 5)
+        invert(joint, 5, rows);
+    else
+        invert(joint, joint->own, rows);
     for (int i = joint->own; i < joint->count; i++) leave_own(joint, rows, &rows[i]);
 }
 
@@ -237,25 +255,25 @@ void ss_soft_joints_free(struct ss_soft_joints *all)
 
 static float speed_of(const ss_soft *soft, const ss_soft_joint *joint, const ss_soft_joint_row *row)
 {
-    float sum = 0.0f;
+    four sum = {0.0f, 0.0f, 0.0f, 0.0f};
     for (int k = 0; k < joint->bodies; k++) {
-        const float *y = soft->rows[joint->row[k]].y, *j = row->j[k];
-        sum += (j[0] * y[0] + j[1] * y[1] + j[2] * y[2]) + (j[4] * y[4] + j[5] * y[5] + j[6] * y[6]);
+        const four *y = (const four *)soft->rows[joint->row[k]].y, *j = (const four *)row->j[k];
+        sum += j[0] * y[0];
+        sum += j[1] * y[1];
     }
-    return sum;
+    return sum_of(sum);
 }
 
 static float error_of(const ss_soft *soft, const ss_soft_joint *joint, const ss_soft_joint_row *row)
 {
-    float sum = row->error;
+    four sum = {row->error, 0.0f, 0.0f, 0.0f};
     for (int k = 0; k < joint->bodies; k++) {
-        const float *d = soft->rows[joint->row[k]].d, *j = row->j[k];
-        sum += (j[0] * d[0] + j[1] * d[1] + j[2] * d[2]) + (j[4] * d[4] + j[5] * d[5] + j[6] * d[6]);
+        const four *d = (const four *)soft->rows[joint->row[k]].d, *j = (const four *)row->j[k];
+        sum += j[0] * d[0];
+        sum += j[1] * d[1];
     }
-    return sum;
+    return sum_of(sum);
 }
-
-typedef float four __attribute__((vector_size(16), aligned(4), may_alias));
 
 static void push(const ss_soft *soft, const ss_soft_joint *joint, const ss_soft_joint_row *row, float impulse)
 {
@@ -346,22 +364,55 @@ void ss_soft_note_rates(ss_soft *soft)
     }
 }
 
-static void sweep_own(ss_soft *soft, const ss_soft_joint *joint, ss_soft_joint_row *rows,
-                      const ss_soft_pace *pace, bool is_soft)
+/* The joint's own equations together. In w = y + rate d, the bias against their errors is that of the
+ * velocities: rate (g0 + J d) + J y = rate g0 + J w. */
+static inline __attribute__((always_inline)) void sweep_own(ss_soft *soft, const ss_soft_joint *joint,
+                                                            int bodies, int own, ss_soft_joint_row *rows,
+                                                            const ss_soft_pace *pace, bool is_soft)
 {
     float residual[OWN_MOST];
-    for (int i = 0; i < joint->own; i++) {
+    four w[SS_JOINT_BODIES][2];
+    for (int k = 0; k < bodies; k++)
+        for (int i = 0; i < 2; i++) {
+            const ss_soft_row *body = &soft->rows[joint->row[k]];
+            w[k][i] = ((const four *)body->y)[i];
+            if (is_soft) w[k][i] += pace->rate * ((const four *)body->d)[i];
+        }
+    for (int i = 0; i < own; i++) {
         ss_soft_joint_row *row = &rows[i];
-        residual[i] = speed_of(soft, joint, row) + row->target + row->regularisation * row->impulse;
-        if (is_soft && row->holonomic) residual[i] += pace->rate * error_of(soft, joint, row);
+        residual[i] = row->target + row->regularisation * row->impulse;
+        if (is_soft && !row->holonomic) {
+            residual[i] += speed_of(soft, joint, row);
+            continue;
+        }
+        four sum = {is_soft ? pace->rate * row->error : 0.0f, 0.0f, 0.0f, 0.0f};
+        for (int k = 0; k < bodies; k++) {
+            const four *j = (const four *)row->j[k];
+            sum += j[0] * w[k][0];
+            sum += j[1] * w[k][1];
+        }
+        residual[i] += sum_of(sum);
     }
-    for (int i = 0; i < joint->own; i++) {
+
+    /* All impulses, then what they do to each body. */
+    float change[OWN_MOST];
+    for (int i = 0; i < own; i++) {
         ss_soft_joint_row *row = &rows[i];
-        float change = 0.0f;
-        for (int k = 0; k < joint->own; k++) change -= joint->inverse[i][k] * residual[k];
-        row->impulse += change;
+        change[i] = 0.0f;
+        for (int k = 0; k < own; k++) change[i] -= joint->inverse[i][k] * residual[k];
+        row->impulse += change[i];
         if (!is_soft) row->total += row->impulse;
-        push(soft, joint, row, change);
+    }
+    for (int k = 0; k < bodies; k++) {
+        four *y = (four *)soft->rows[joint->row[k]].y, first = y[0], second = y[1];
+        if (!joint->row[k]) continue;
+        for (int i = 0; i < own; i++) {
+            const four *j = (const four *)rows[i].j[k];
+            first += j[0] * change[i];
+            second += j[1] * change[i];
+        }
+        y[0] = first;
+        y[1] = second;
     }
 }
 
@@ -400,7 +451,12 @@ void ss_soft_sweep_joints(ss_soft *soft, const ss_soft_pace *pace, bool is_soft)
         const ss_soft_joint *joint = &all->items[k];
         ss_soft_joint_row *rows = &all->rows[joint->first];
         for (int i = joint->own; i < joint->count; i++) sweep_law(soft, joint, rows, i, pace, is_soft);
-        sweep_own(soft, joint, rows, pace, is_soft);
+        if (joint->bodies == 2 && joint->own == 3)
+            sweep_own(soft, joint, 2, 3, rows, pace, is_soft);
+        else if (joint->bodies == 2 && joint->own == 5)
+            sweep_own(soft, joint, 2, 5, rows, pace, is_soft);
+        else
+            sweep_own(soft, joint, joint->bodies, joint->own, rows, pace, is_soft);
     }
 }
 

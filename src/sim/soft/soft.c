@@ -61,6 +61,7 @@ static bool find_roots(const ss_body *body, ss_soft_mass *to)
             l[i][j] = i == j ? sqrt(sum) : sum / l[j][j];
         }
     to->root = sqrt(1.0 / body->mass);
+    to->inverse = inverse;
     to->mass = body->mass;
     memcpy(to->inertia, body->inertia, sizeof to->inertia);
     return true;
@@ -361,10 +362,10 @@ static void move_body(ss_sim *sim, int r, const double velocity[6], ss_body *bod
     const ss_soft *soft = sim->soft;
     int b = soft->body_of[r];
     const ss_soft_start *start = &soft->start[b];
-    ss_mat3 inertia = ss_mat3_load(body->inertia), inverse;
-    ss_soft_place(sim, r, true);
+    ss_mat3 inertia = ss_mat3_load(body->inertia), inverse = soft->masses[b].inverse;
     memcpy(body->velocity, velocity, sizeof body->velocity);
-    if (!start->keeps_momentum || !ss_mat3_inverse(inertia, &inverse)) return;
+    ss_soft_place(sim, r, true);
+    if (!start->keeps_momentum) return;
 
     ss_quat before = ss_quat_load(start->quaternion);
     ss_vec3 change = ss_mat3_apply(inverse, ss_quat_rotate_back(before, start->torque));

@@ -133,6 +133,7 @@ typedef struct ss_soft_mass {
     double mass, inertia[9];
     double root;        /* sqrt(1/m) */
     double lower[3][3]; /* L of the inverse inertia, body frame */
+    ss_mat3 inverse;    /* that */
 } ss_soft_mass;
 
 /* A body at the start of the step. */
