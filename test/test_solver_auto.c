@@ -279,17 +279,18 @@ TEST(what_has_no_solution_is_called_a_ray_and_not_solved)
     known_problem_free(&of);
 }
 
-/* The limit holds over all stages together, wherever it falls. */
+/* The limit holds over all stages together, wherever it falls. The iterate at the limit is measured in any
+ * case, those on the way when they may be good enough: so one just before the end may hold already. */
 TEST(the_limit_of_iterations_holds_over_all_stages)
 {
     known_problem of = tower("cone", 20, 4);
     told whole = solve(of.problem, 20000);
     for (int limit = 1; limit <= whole.iterations; limit++) {
         told part = solve(of.problem, limit);
-        bool last = limit == whole.iterations;
-        if (part.iterations > limit || (part.status != SS_MAX_ITERATIONS && !last))
+        bool near = limit >= whole.iterations - 2, held = near && part.status == SS_CONVERGED;
+        if (part.iterations > limit || (part.status != SS_MAX_ITERATIONS && !held))
             KIT_FAIL("limit %d: %s after %d", limit, ss_status_name(part.status), part.iterations);
-        if (!last) check_notes(&part, (const char *const[]){"max iterations", NULL});
+        if (!held) check_notes(&part, (const char *const[]){"max iterations", NULL});
         told_free(&part);
     }
     told_free(&whole);

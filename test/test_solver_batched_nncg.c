@@ -952,4 +952,48 @@ TEST(last_iterate_is_handed_over_when_sweeps_are_used_up)
     ss_problem_destroy(problem);
 }
 
+/* A rod (mass 2) lies on its two ends, which are 1 apart and to move along it by velocities that differ by a
+ * little: no motion is right for both, so one end has to slide. Every sweep takes the same small impulse from
+ * one end to the other, which moves nothing, until friction there is at its limit. */
+TEST(impulses_that_drift_between_two_ends_of_a_rod_get_there_at_once)
+{
+    static const double differ = 1e-4, mu = 0.5;
+    ss_error err;
+    ss_problem *problem = known(ss_problem_create(6, 2, 1, &err), &err);
+    ss_bodies_form *form = problem->bodies;
+    form->inverse_mass[0] = 0.5;
+    for (int i = 0; i < 3; i++) form->inverse_inertia[0][4 * i] = 2.0;
+    for (int end = 0; end < 2; end++) {
+        double arm = end ? 0.5 : -0.5;
+        problem->blocks[end] = (ss_block){.law = SS_LAW_CONE, .first = 3 * end, .size = 3, .mu = mu};
+        for (int k = 0; k < 3; k++) { // N = z, T1 = x along the rod, T2 = y
+            int i = 3 * end + k;
+            double v[1][6] = {{0}};
+            form->pair[i][0] = SS_WORLD;
+            form->pair[i][1] = 0;
+            form->jacobian[i][6 + (k + 2) % 3] = 1.0;
+            if (k == 0) form->jacobian[i][10] = -arm;
+            if (k == 2) form->jacobian[i][11] = arm;
+            problem->b[i] = form->offset[i] = k == 0 ? -1.0 : k == 1 ? (end ? differ : -differ) : 0.0;
+            ss_bodies_push(form, i, 1.0, v);
+            problem->diagonal[i] = ss_bodies_row(form, i, v);
+        }
+    }
+    problem->symmetric = true;
+
+    way by = {.solver = "batched-nncg", .stop = "relative_energy<1e-8"}, plain = by;
+    plain.settings = "accelerate=false";
+    double x[6] = {0}, slow[6] = {0};
+    ss_solve_result result = run(by, problem, x), reference = run(plain, problem, slow);
+    if (result.status != SS_CONVERGED || reference.status != SS_CONVERGED || result.iterations > 40 ||
+        reference.iterations < 500)
+        KIT_FAIL("%s after %d; without acceleration %s after %d", ss_status_name(result.status),
+                 result.iterations, ss_status_name(reference.status), reference.iterations);
+    double slides = fmax(fabs(x[1]) / x[0], fabs(x[4]) / x[3]);
+    if (!(fabs(slides - mu) <= 1e-6)) KIT_FAIL("friction is at %g of the normal impulse", slides);
+    ss_solve_result_free(&result);
+    ss_solve_result_free(&reference);
+    ss_problem_destroy(problem);
+}
+
 TEST_MAIN

@@ -22,7 +22,8 @@ static const char built_in[] =
     "barzilai-borwein | solves | column, mass ratio 1e6 | " HEAVY
     "jacobi | solves | towers, convex law | " FEET "pgs | solves | towers, convex law | " FEET
     "psor | solves | towers, convex law | " FEET "nsgs | solves | towers, convex law | " FEET
-    "barzilai-borwein | solves | towers, convex law | " FEET;
+    "barzilai-borwein | solves | towers, convex law | " FEET
+    "batched-nncg | solves | towers, convex law | " FEET;
 
 const char *ss_expected_built_in(void)
 {

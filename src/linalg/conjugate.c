@@ -1,5 +1,6 @@
 #include "linalg/conjugate.h"
 
+#include <math.h>
 #include <string.h>
 
 bool ss_conjugate_start(ss_conjugate *cg, ss_arena *arena)
@@ -86,7 +87,47 @@ static void extrapolate_grains(int64_t begin, int64_t end, int worker, void *con
 void ss_conjugate_next(ss_conjugate *cg, double square)
 {
     extrapolation of = {.cg = cg, .beta = weight_of(cg, square)};
+    cg->weight = of.beta;
     int64_t grains = 0;
     for (int k = 0; k < SS_CONJUGATE_PARTS; k++) grains += grains_of(&cg->part[k]);
     ss_parallel_for(cg->team, grains, 1, extrapolate_grains, &of);
+}
+
+bool ss_conjugate_drifts(ss_conjugate *cg, double square)
+{
+    static const double alike = 0.02;
+    double whole = 0.0, other = 0.0;
+    bool level = fabs(square - cg->last_square) <= alike * square;
+    if (!level) cg->steady = 0;
+    if (!level || cg->weight != 0.0) return false;
+
+    // After a plain sweep the direction is its change.
+    const ss_conjugate_part *part = &cg->part[0];
+    for (size_t i = 0; i < part->size; i++) {
+        double change = part->at[i] - part->last[i], turn = change - part->direction[i];
+        whole += change * change;
+        other += turn * turn;
+    }
+    cg->steady = other <= alike * alike * whole ? cg->steady + 1 : 0;
+    return cg->steady > cg->steady_at_least;
+}
+
+void ss_conjugate_leap(ss_conjugate *cg, double square, double times)
+{
+    enum { LONGEST = 256 };
+    static const double less = 0.9;
+    bool progress = square < less * cg->leap_square || cg->leap_square == 0.0;
+    int wait = cg->steady_at_least;
+    cg->steady_at_least = progress ? wait / 2 : wait < LONGEST ? 2 * wait + 1 : LONGEST;
+    if (progress) cg->leap_square = square;
+    for (int k = 0; k < SS_CONJUGATE_PARTS; k++) {
+        ss_conjugate_part *part = &cg->part[k];
+        for (size_t i = 0; i < part->size; i++) {
+            part->at[i] += times * (part->at[i] - part->last[i]);
+            part->last[i] = part->at[i];
+            part->direction[i] = 0.0;
+        }
+    }
+    cg->last_square = cg->weight = 0.0;
+    cg->steady = 0;
 }

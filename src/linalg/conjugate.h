@@ -32,7 +32,10 @@ typedef struct ss_conjugate {
     double slack; /* beta up to 1 + slack counts as 1, */
     int growths;  /* as often as this */
     double last_square, restart_square;
-    ss_team *team;     /* shares extrapolation and overlap; NULL: one thread */
+    double weight;               /* of the direction in the last extrapolation */
+    double leap_square;          /* at the last leap */
+    int steady, steady_at_least; /* sweeps in a row that made the same change; before a leap */
+    ss_team *team;               /* shares extrapolation and overlap; NULL: one thread */
     int wait, waiting; /* plain sweeps after a restart that came without progress; those still to do */
 } ss_conjugate;
 
@@ -43,5 +46,11 @@ void ss_conjugate_extrapolate(double beta, size_t count, double *point, double *
 bool ss_conjugate_start(ss_conjugate *conjugate, ss_arena *arena);
 /* `square`: of the change of the sweep that was just made, in the metric of the energy. */
 void ss_conjugate_next(ss_conjugate *conjugate, double square);
+
+/* Has the last sweep made the same change as the one before? Then sweeps drift along a line. Leaps without
+ * progress in between are followed by more and more sweeps that have to drift before the next. */
+bool ss_conjugate_drifts(ss_conjugate *conjugate, double square);
+/* In the place of ss_conjugate_next: `times` the change of the last sweep at once, all parts alike. */
+void ss_conjugate_leap(ss_conjugate *conjugate, double square, double times);
 
 #endif

@@ -96,7 +96,7 @@ static inline ss_quat ss_quat_from_matrix(ss_mat3 r)
 }
 
 /* The rotation by |v| about v (rad): (cos |v|/2, sin(|v|/2) v/|v|). Up to half a radian, and few bodies turn
- * farther in a step, by series in a^2, a = |v|/2. What they leave out, a^12/13! and a^14/14!, is below 1e-17. */
+ * farther in a step, by series in a^2, a = |v|/2, which leave out less than 1e-17. */
 static inline ss_quat ss_quat_exponential(ss_vec3 v)
 {
     double s = 0.25 * ss_vec3_dot(v, v), sine_by_angle, cosine;

@@ -23,10 +23,11 @@
 #include "solver/core/nested_run.h"
 #include "solver/core/watch.h"
 
-enum { FIRST_LOOK = 5, SOON = 3, LOOK_FOR_STEPS = 3, LOOKS = 64 };
+/* Iterations: the first look costs nothing, because the run measures the third iterate anyway. */
+enum { FIRST_LOOK = 3, FIRST_DECISION = 10, LOOK_FOR_STEPS = 3, LOOKS = 64 };
 /* Islands up to SMALL unknowns are swept together, BUNDLE of them at a time: four contacts of different
  * bodies take as long as one, and that many stay in the cache. */
-enum { SMALL = 200, BUNDLE = 3000 };
+enum { SMALL = 200, BUNDLE = 6000 };
 
 typedef struct automatic {
     ss_run *run;
@@ -93,7 +94,7 @@ static bool pays(watch *w, int iteration)
     if (rest < little) return true;
     // In packings errors stay where they are for long and then fall: a tenth of the next method's cost is no
     // loss.
-    if (spent < loss && w->a->features.kind == SS_AUTO_LOOSE) return true;
+    if (spent < loss && w->a->features.kind == SS_AUTO_LOOSE && !w->a->trail->is_swept) return true;
     bool is_close = w->log_excess[last] < log(close);
     return rest * spent <= w->choice->patience * (is_close ? leave_to_the_close : 1.0);
 }
@@ -114,9 +115,10 @@ static int look(void *context, int iteration, double excess)
 
     // Measured so seldom, at about every fourth of what is done already, that looking costs next to nothing.
     if (w->choice->watch == SS_WATCH_STEPS) return iteration + LOOK_FOR_STEPS;
-    if (iteration == SOON) return 2 * SOON;
-    if (iteration < 2 * FIRST_LOOK) return iteration + FIRST_LOOK;
-    return iteration + (iteration < 40 ? 2 * FIRST_LOOK : iteration / 4);
+    const ss_auto_features *f = &w->a->features;
+    if (iteration == FIRST_LOOK && f->kind == SS_AUTO_STRUCTURE && f->bodies) return 2 * FIRST_LOOK;
+    if (iteration < FIRST_DECISION) return FIRST_DECISION;
+    return iteration + (iteration < 40 ? 10 : iteration / 4);
 }
 
 /* ---- notes ------------------------------------------------------------------------------------------ */
@@ -196,10 +198,7 @@ static bool run_choice(automatic *a, const ss_auto_choice *choice, int next, ss_
                            .budget = choice->budget,
                            .look = choice->watch == SS_WATCH_NOTHING ? NULL : look,
                            .context = &w,
-                           .first_look = choice->watch == SS_WATCH_STEPS ? LOOK_FOR_STEPS
-                                         : a->features.kind == SS_AUTO_STRUCTURE && a->features.bodies
-                                             ? SOON
-                                             : FIRST_LOOK};
+                           .first_look = FIRST_LOOK};
     ss_nested_run_end end;
     if (a->trail->count < SS_AUTO_CHOICES) a->trail->solver[a->trail->count++] = choice->solver;
     if (choice->from_start) memcpy(a->x, a->start, (size_t)a->problem->size * sizeof *a->x);
@@ -227,7 +226,7 @@ static bool run_islands(automatic *a, ss_status *status)
     ss_problem bodies = *a->problem;
     bodies.A = NULL; // what others made of the bodies
     bool split = ss_islands_split(&bodies, a->run->team, a->run->arena, &islands, NULL) && islands.problems;
-    bool is_end = split && ss_auto_solve_islands(&islands, a->run, a->x, status);
+    bool is_end = split && ss_auto_solve_islands(&islands, true, a->run, a->x, status);
     double excess = split ? ss_run_excess(a->run, a->x) : NAN;
     if (!isnan(excess)) keep_best(a, excess); // what began from the best is no worse, as a rule
     if (split) ss_islands_release(&islands);
@@ -245,7 +244,7 @@ static bool polish(automatic *a, int next, ss_status *status)
     ss_auto_plan_polish(a->problem, &a->features, &steps);
     const ss_auto_choice *other = choice_at(a, next);
     for (int i = 0; i < steps.count; i++) {
-        if (other && steps.at[i].cost > other->cost) continue;
+        if (other && (steps.at[i].cost > other->cost || steps.at[i].solver == other->solver)) continue;
         if (run_choice(a, &steps.at[i], next, status)) return true;
     }
     return false;
@@ -295,7 +294,7 @@ ss_status ss_auto_solve_one(ss_problem *problem, ss_run *run, double *x, ss_auto
     // One method after the other, by the plan.
     bool done = false;
     a.features = ss_auto_look(problem);
-    ss_auto_plan_sweeps(problem, &a.features, &a.plan);
+    ss_auto_plan_first(problem, &a.features, &a.plan);
     for (int i = 0; !done && choice_at(&a, i); i++) {
         done = run_choice(&a, choice_at(&a, i), i + 1, &status);
         if (i == 0 && !done) done = run_islands(&a, &status);
@@ -311,20 +310,20 @@ static ss_status solve(const ss_problem *problem, const void *options, ss_run *r
     (void)options;
     note_problem(problem, run);
     ss_status status;
-    if (problem->bodies && problem->block_count > 1 && ss_run_can_decompose(run)) {
+    if (problem->bodies && problem->size > SMALL && ss_run_can_decompose(run)) {
         ss_islands islands;
         ss_problem bodies = *problem;
         bodies.A = NULL; // what others made of the bodies
         if (!ss_islands_split_large(&bodies, SMALL, BUNDLE, run->team, run->arena, &islands, NULL))
             return SS_FAILED;
-        bool is_end = islands.problems && ss_auto_solve_islands(&islands, run, x, &status);
+        bool is_end = islands.problems && ss_auto_solve_islands(&islands, false, run, x, &status);
         ss_islands_release(&islands);
         if (is_end) return status;
     }
 
     // As a whole: a copy, which may get a matrix.
     ss_problem copy = *problem;
-    ss_auto_trail trail;
+    ss_auto_trail trail = {0};
     status = ss_auto_solve_one(&copy, run, x, &trail);
     if (copy.A != problem->A) ss_sparse_destroy(copy.A);
     return status;

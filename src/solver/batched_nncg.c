@@ -2,7 +2,8 @@
  * time, matrix-free. The method is that of nsgs (there is the derivation); what differs is how the work is
  * laid out (sweep/batches.h) and that it may be accelerated by conjugate directions (linalg/conjugate.h).
  * Sweeps converge linearly, slowly on tall stacks and large mass ratios; resting stacks are what the
- * acceleration is for.
+ * acceleration is for. Where redundant contacts disagree by a little, sweeps shift the same impulses again
+ * and again until one of the contacts slides; that way is gone at once (sweep/batched.c).
  *
  * References: Jourdan, Alart, Jean (1998); Silcowitz-Hansen, Niebe, Erleben, A nonsmooth nonlinear conjugate
  * gradient method for interactive contact force problems (2010).

@@ -29,6 +29,8 @@ typedef struct ss_auto_features {
     unsigned laws;
     bool slippery; /* bodies, and next to no friction anywhere */
     bool rough;    /* bodies, and much friction everywhere */
+    bool planar;   /* bodies, and no contact of three rows: none that fits into a batch */
+    bool chained;  /* a row between two bodies that both move */
     double sweep;  /* s, predicted for one sweep: for notes only */
 } ss_auto_features;
 
@@ -55,7 +57,7 @@ typedef struct ss_auto_choice {
     bool is_judge; /* a ray it finds is the end */
 } ss_auto_choice;
 
-enum { SS_AUTO_CHOICES = 12 };
+enum { SS_AUTO_CHOICES = 14 };
 
 typedef struct ss_auto_plan {
     int count;
@@ -63,9 +65,9 @@ typedef struct ss_auto_plan {
 } ss_auto_plan;
 
 ss_auto_features ss_auto_look(const ss_problem *problem);
-/* Both add only solvers that accept the problem: first one that sweeps, if there is one and it may pay, then
+/* Both add only solvers that accept the problem: first what needs no plan, as a rule one that sweeps, then
  * the others. */
-void ss_auto_plan_sweeps(const ss_problem *problem, const ss_auto_features *features, ss_auto_plan *plan);
+void ss_auto_plan_first(const ss_problem *problem, const ss_auto_features *features, ss_auto_plan *plan);
 void ss_auto_plan_others(const ss_problem *problem, const ss_auto_features *features, ss_auto_plan *plan);
 /* A few steps for a problem that is close to the goal already. */
 void ss_auto_plan_polish(const ss_problem *problem, const ss_auto_features *features, ss_auto_plan *plan);
@@ -74,8 +76,9 @@ void ss_auto_plan_polish(const ss_problem *problem, const ss_auto_features *feat
 
 /* How a problem was solved, for notes about many of them. */
 typedef struct ss_auto_trail {
-    bool is_easy; /* the start did, or it was solved at once */
-    int count;    /* stages after that */
+    bool is_swept; /* for the solver to know: as a part of a whole on which sweeps were given up */
+    bool is_easy;  /* the start did, or it was solved at once */
+    int count;     /* stages after that */
     const ss_solver *solver[SS_AUTO_CHOICES];
 } ss_auto_trail;
 
@@ -110,7 +113,9 @@ ss_auto_planar_end ss_auto_solve_planar(const ss_problem *problem, ss_run *run, 
 
 /* ---- many (auto_islands.c) ------------------------------------------------------------------------ */
 
-/* True: that was the end, *status says how. Otherwise x is where the whole has to go on. */
-bool ss_auto_solve_islands(const ss_islands *islands, ss_run *run, double *x, ss_status *status);
+/* `is_swept`: the whole was swept before. True: that was the end, *status says how. Otherwise x is where the
+ * whole has to go on. */
+bool ss_auto_solve_islands(const ss_islands *islands, bool is_swept, ss_run *run, double *x,
+                           ss_status *status);
 
 #endif

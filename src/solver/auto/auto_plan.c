@@ -26,13 +26,13 @@ static const iteration_cost cost_of_admm = {SS_LEARNED_ADMM, 0.366, 0.55},
                             cost_of_interior = {SS_LEARNED_INTERIOR, 2.04, 0.53};
 
 static const double patience_with[SS_AUTO_BOUNDS] = {
-    [SS_AUTO_FEW] = 0.2,        [SS_AUTO_MATRIX] = 0.35, [SS_AUTO_JOINTS] = 0.03,
+    [SS_AUTO_FEW] = 0.2,        [SS_AUTO_MATRIX] = 0.35, [SS_AUTO_JOINTS] = 0.1,
     [SS_AUTO_STRUCTURE] = 0.03, [SS_AUTO_LOOSE] = 0.35,
 };
-static const double patience_with_admm = 0.1, patience_with_admm_of_structures = 0.35;
+static const double patience_with_admm = 0.35;
 
 /* Iterations that are usually enough, where the method converges. */
-enum { ADMM_NEEDS = 19, NEWTON_NEEDS = 7, INTERIOR_NEEDS = 20, PIVOTS_NEED = 5 };
+enum { SWEEPS_NEED = 200, ADMM_NEEDS = 19, NEWTON_NEEDS = 7, INTERIOR_NEEDS = 20, PIVOTS_NEED = 5 };
 
 static double per_iteration(const iteration_cost *of, const ss_auto_features *f)
 {
@@ -64,6 +64,13 @@ static bool is_pile(const ss_auto_features *f)
     return f->contacts < (f->unknowns > LARGE ? 3 : 2) * f->faces;
 }
 
+/* Equations of joints and a few contacts, which splitting solves by one factorisation. */
+static bool is_machine(const ss_auto_features *f)
+{
+    enum { ROWS_PER_CONTACT = 5 };
+    return f->laws & SS_LAW_FREE && f->bodies && ROWS_PER_CONTACT * f->contacts <= f->unknowns;
+}
+
 /* Contacts of the same two bodies come one after the other, and meet the same others: their columns have
  * the same rows. */
 static bool same_face(const ss_problem *problem, int k)
@@ -88,12 +95,15 @@ ss_auto_features ss_auto_look(const ss_problem *problem)
                           .contacts = ss_problem_contacts(problem),
                           .bodies = problem->bodies ? problem->bodies->bodies : 0,
                           .laws = ss_problem_laws(problem)};
-    f.slippery = f.rough = f.bodies > 0;
+    f.slippery = f.rough = f.planar = f.bodies > 0;
     for (int k = 0; k < problem->block_count; k++) {
+        const int *pair = f.bodies ? problem->bodies->pair[problem->blocks[k].first] : NULL;
+        f.chained |= pair && pair[0] >= 0 && pair[1] >= 0;
         f.faces += k == 0 || !same_face(problem, k);
         if (!ss_law_is_cone(problem->blocks[k].law)) continue;
         f.slippery &= problem->blocks[k].mu <= slippery;
         f.rough &= problem->blocks[k].mu >= rough;
+        f.planar &= problem->blocks[k].size == 2;
     }
     double entries = problem->bodies ? 12.0 * problem->size
                      : problem->A    ? (double)problem->A->start[problem->size]
@@ -135,7 +145,8 @@ static ss_auto_choice sweeps(const ss_solver *solver, const ss_auto_features *f)
                             .watch = SS_WATCH_RATE,
                             .patience = patience,
                             .budget = INT_MAX,
-                            .per_iteration = 1.0};
+                            .per_iteration = 1.0,
+                            .cost = SWEEPS_NEED};
 }
 
 static ss_auto_choice splitting(const ss_auto_features *f)
@@ -147,8 +158,7 @@ static ss_auto_choice splitting(const ss_auto_features *f)
     if (f->bodies) per = fmin(per, filled);
     return (ss_auto_choice){.solver = &ss_solver_admm,
                             .watch = SS_WATCH_RATE,
-                            .patience = f->kind == SS_AUTO_LOOSE ? patience_with_admm
-                                                                 : patience_with_admm_of_structures,
+                            .patience = patience_with_admm,
                             .budget = 400,
                             .least = f->bodies ? 20 : 50,
                             .per_iteration = per,
@@ -202,22 +212,31 @@ static ss_auto_choice pivots(const ss_solver *solver, const ss_auto_features *f)
 /* Unknowns: that few are exchanged one by one in no time. */
 enum { VERY_FEW = 150 };
 
-/* Joints alone are equations: nothing solves them faster than a factorisation. Nor the normals of a stack,
- * when they are few: a handful of exchanges does. */
-void ss_auto_plan_sweeps(const ss_problem *problem, const ss_auto_features *f, ss_auto_plan *plan)
+/* What is tried before anything is planned. */
+void ss_auto_plan_first(const ss_problem *problem, const ss_auto_features *f, ss_auto_plan *plan)
 {
+    // Joints alone are equations: nothing solves them faster than a factorisation, unless they have nothing
+    // to do with each other and need one or two sweeps. Nor the normals of a stack, when they are few: a
+    // handful of exchanges does.
     bool equations = f->laws & SS_LAW_FREE && !(f->laws & ~(unsigned)(SS_LAW_FREE | SS_LAW_BOX));
     bool few_normals =
         f->laws == SS_LAW_BOX && f->unknowns <= VERY_FEW && problem->symmetric && is_structure(f);
     bool joints_alone = equations && f->contacts == 0;
-    // Joints that have nothing to do with each other need one or two sweeps.
-    if (joints_alone && add(problem, plan, sweeps(&ss_solver_batched_nncg, f))) plan->at[0].budget = 3;
+    if (joints_alone && !f->chained && add(problem, plan, sweeps(&ss_solver_batched_nncg, f)))
+        plan->at[0].budget = 3;
     if ((joints_alone || few_normals) && add(problem, plan, pivots(&ss_solver_block_pivot, f))) {
         plan->at[plan->count - 1].budget = 12; // where rows repeat each other it may go back and forth
         return;
     }
-    if (!add(problem, plan, sweeps(&ss_solver_batched_nncg, f)))
-        add(problem, plan, sweeps(&ss_solver_nncg, f));
+
+    // Loads pass through structures and machines at once when they are split; most need no more than ten or
+    // twenty iterations, sweeps hundreds.
+    bool has_cones = f->laws & (SS_LAW_CONE | SS_LAW_CONVEX);
+    if (has_cones && f->bodies && !f->slippery && (f->kind == SS_AUTO_STRUCTURE || is_machine(f)))
+        add(problem, plan, splitting(f));
+    const ss_solver *by_one = &ss_solver_nncg, *in_batches = &ss_solver_batched_nncg;
+    if (!add(problem, plan, sweeps(has_cones && f->planar ? by_one : in_batches, f)))
+        add(problem, plan, sweeps(by_one, f));
 }
 
 /* Linear complementarity: a few exchanges of many unknowns at once, or one by one where that has no proof. */
@@ -243,34 +262,44 @@ static void plan_boxes(const ss_problem *problem, const ss_auto_features *f, ss_
 }
 
 /* Splitting and steps with a proximal term do well where impulses go round in rings, of bricks, cards or
- * joints; in piles and in crowds of redundant contacts the interior point method needs fewer steps. */
+ * joints; in piles and between joints the interior point method needs fewer steps. */
 static void plan_cones(const ss_problem *problem, const ss_auto_features *f, ss_auto_plan *plan)
 {
-    enum { FEW_WITHOUT_BODIES = 300, ROWS_PER_CONTACT = 5 };
-    bool pile = f->kind == SS_AUTO_LOOSE && is_pile(f),
-         few_with_joints = f->kind == SS_AUTO_FEW && f->laws & SS_LAW_FREE;
-    // Machines: equations of joints and a few contacts, which splitting solves by one factorisation.
-    bool machine = f->laws & SS_LAW_FREE && f->bodies && ROWS_PER_CONTACT * f->contacts <= f->unknowns;
+    enum { FEW_WITHOUT_BODIES = 300, TURNS = 2 };
+    bool pile = f->kind == SS_AUTO_LOOSE && is_pile(f);
     // Without friction it is a quadratic programme, which takes a few Newton steps and hundreds of splitting.
     if (f->slippery) add(problem, plan, newton(&ss_solver_alart_curnier, SS_WATCH_STEPS, f));
-    if (machine) add(problem, plan, splitting(f));
     if (f->kind == SS_AUTO_FEW) add(problem, plan, newton(&ss_solver_minmap_newton, SS_WATCH_STEPS, f));
     if (f->kind == SS_AUTO_STRUCTURE && !f->bodies && f->unknowns <= FEW_WITHOUT_BODIES) {
         // Many structures at rest need one or two turns of normals and friction; more are not worth it.
         ss_auto_choice turns = pivots(&ss_solver_normal_friction_splitting, f);
-        turns.budget = 2, turns.from_start = true;
+        turns.budget = TURNS, turns.from_start = true;
         add(problem, plan, turns);
     }
-    if (f->kind == SS_AUTO_STRUCTURE || (f->kind == SS_AUTO_LOOSE && !pile)) add(problem, plan, splitting(f));
-    if (!pile && !is_crowded(f) && !few_with_joints) add(problem, plan, proximal(f));
-    // With much friction everything locks, and the path inside leads round many corners: Newton steps are two
-    // or three times as fast there, with a proximal term where contacts are redundant.
-    if (pile && f->rough) {
-        bool spheres = f->contacts <= SPHERES * f->bodies;
-        ss_auto_choice steps = spheres ? newton(&ss_solver_alart_curnier, SS_WATCH_NOTHING, f) : proximal(f);
-        steps.budget = 250;
+    bool was_split = plan->count && plan->at[0].solver == &ss_solver_admm;
+    if (!was_split && (f->kind == SS_AUTO_STRUCTURE || (f->kind == SS_AUTO_LOOSE && !pile)))
+        add(problem, plan, splitting(f));
+
+    // Newton steps and the interior point method in turn, each with more the second time: where one needs
+    // hundreds of steps the other often needs twenty, and which it is cannot be seen beforehand. Newton steps
+    // come first, and with much friction, where everything locks and the path inside leads round many
+    // corners, they are tried with and without a proximal term; but in piles, in crowds of redundant contacts
+    // and between few joints the interior point method needs fewer steps.
+    bool few_with_joints = f->kind == SS_AUTO_FEW && f->laws & SS_LAW_FREE;
+    bool inside_first = (pile && !f->rough) || is_crowded(f) || few_with_joints;
+    ss_auto_choice steps = proximal(f), inside = interior(f), again = proximal(f);
+    if (!inside_first) inside.budget = 60;
+    again.budget = 150, again.from_start = true, again.without_sweeps = false;
+    bool rough_spheres = pile && f->rough && f->contacts <= SPHERES * f->bodies;
+    if (rough_spheres) steps.budget = 25;
+    if (!inside_first) add(problem, plan, steps);
+    if (rough_spheres) {
+        steps = newton(&ss_solver_alart_curnier, SS_WATCH_NOTHING, f);
+        steps.budget = 45;
         add(problem, plan, steps);
     }
+    add(problem, plan, inside);
+    add(problem, plan, again);
     add(problem, plan, interior(f));
 }
 

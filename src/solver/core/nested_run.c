@@ -91,8 +91,11 @@ bool ss_run_nested(ss_run *run, ss_problem *problem, const ss_nested_run *stage,
         ss_run_outcome(state, solver->solve(ss_problem_shown(problem, solver, &shown), options, &inner, x));
     end->iterations = state->iterations - state->stage_start;
     state->stage = NULL;
-    end->excess = ss_run_excess(run, x);
     end->is_over = state->is_over;
+    // What ended the run was measured just now.
+    bool is_known = state->is_over && state->status == SS_CONVERGED && state->stop.gauge != SS_GAUGE_NONE &&
+                    state->latest_iteration == state->iterations;
+    end->excess = is_known ? ss_stop_criterion_excess(&state->stop, state->latest) : ss_run_excess(run, x);
     ss_arena_reset(run->arena, mark);
     return true;
 }
