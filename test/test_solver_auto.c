@@ -8,6 +8,7 @@
 #include <math.h>
 
 #include "known_cone.h"
+#include "mechanics.h"
 #include "problems.h"
 #include "solver/core/nested_run.h"
 
@@ -337,6 +338,36 @@ TEST(who_decides_nothing_has_no_notes)
     ss_run_options run = {.max_iterations = 50, .explain = true};
     told got = solve_with("pgs", of.problem, &run);
     ENSURE(strcmp(got.notes, "(none)") == 0);
+    told_free(&got);
+    known_problem_free(&of);
+}
+
+/* Balls that touch others at random, near and far, as no heap can: every order of elimination fills their
+ * matrix. A factorisation of it would take minutes, and gigabytes in larger ones. */
+static ss_frame *tangled_balls(int balls, int contacts)
+{
+    ss_error err;
+    ss_random random = ss_random_start(5, 0);
+    ss_frame *frame = known(ss_frame_create(balls, 0, 0, contacts, &err), &err);
+    frame->h = 0.01;
+    for (int b = 0; b < balls; b++) set_ball(frame, b, 1.0, 0.4);
+    for (int c = 0; c < contacts; c++) {
+        int a = c % balls, b = (a + 1 + ss_random_below(&random, balls - 1)) % balls;
+        frame->contacts.pair[c][0] = a;
+        frame->contacts.pair[c][1] = b;
+        random_unit(&random, 3, frame->contacts.normal[c]);
+        frame->contacts.mu[c][0] = frame->contacts.mu[c][1] = 0.3;
+        frame->contacts.gap[c] = -1e-3;
+    }
+    return frame;
+}
+
+TEST(what_would_take_minutes_to_factorise_is_left_to_the_sweeps)
+{
+    known_problem of = formulated("tangled balls", "cone", tangled_balls(4200, 10500));
+    told got = solve(of.problem, 300);
+    check_notes(&got, (const char *const[]){"31500 unknowns", "multiplications: sweeps alone", NULL});
+    ENSURE(!strstr(got.notes, "-> interior-point") && !strstr(got.notes, "-> admm"));
     told_free(&got);
     known_problem_free(&of);
 }

@@ -238,7 +238,7 @@ static bool run_islands(automatic *a, ss_status *status)
  * there cost less than another beginning, and so do some from the start. */
 static bool polish(automatic *a, int next, ss_status *status)
 {
-    ss_auto_plan steps = {0};
+    ss_auto_plan steps = {.without_factors = a->plan.without_factors};
     if (a->is_polished || !(a->best.error < close_to_goal)) return false;
     a->is_polished = true;
     ss_auto_plan_polish(a->problem, &a->features, &steps);
@@ -249,6 +249,11 @@ static bool polish(automatic *a, int next, ss_status *status)
     }
     return false;
 }
+
+/* Unknowns from which the work of a factorisation is found out, which costs about as much as a hundred
+ * sweeps; and the most that is planned with, some 20 s each time. */
+enum { LARGE = 30000 };
+static const double longest_work = 1e11;
 
 ss_status ss_auto_solve_one(ss_problem *problem, ss_run *run, double *x, ss_auto_trail *trail)
 {
@@ -294,6 +299,13 @@ ss_status ss_auto_solve_one(ss_problem *problem, ss_run *run, double *x, ss_auto
     // One method after the other, by the plan.
     bool done = false;
     a.features = ss_auto_look(problem);
+    // In a large heap a factorisation may take minutes and more memory than there is: sweeps have to do.
+    if (a.features.unknowns > LARGE) {
+        double work = ss_auto_factor_work(problem, run->arena);
+        a.plan.without_factors = work > longest_work;
+        if (a.plan.without_factors)
+            ss_run_note(run, "a factorisation would take %.1g multiplications: sweeps alone", work);
+    }
     ss_auto_plan_first(problem, &a.features, &a.plan);
     for (int i = 0; !done && choice_at(&a, i); i++) {
         done = run_choice(&a, choice_at(&a, i), i + 1, &status);

@@ -60,11 +60,15 @@ typedef struct ss_auto_choice {
 enum { SS_AUTO_CHOICES = 14 };
 
 typedef struct ss_auto_plan {
+    bool without_factors; /* those of the bodies' matrix would take too long */
     int count;
     ss_auto_choice at[SS_AUTO_CHOICES]; /* in the order in which they are tried */
 } ss_auto_plan;
 
 ss_auto_features ss_auto_look(const ss_problem *problem);
+/* Multiplications in one factorisation of the bodies' matrix, by its order of elimination; 0 where there are
+ * no bodies, or no memory to find out. */
+double ss_auto_factor_work(const ss_problem *problem, ss_arena *arena);
 /* Both add only solvers that accept the problem: first what needs no plan, as a rule one that sweeps, then
  * the others. */
 void ss_auto_plan_first(const ss_problem *problem, const ss_auto_features *features, ss_auto_plan *plan);

@@ -4,6 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/memory.h"
+#include "linalg/front_tree.h"
 #include "problem/laws.h"
 #include "solver/auto/auto_learned.h"
 
@@ -120,10 +122,43 @@ ss_auto_features ss_auto_look(const ss_problem *problem)
     return f;
 }
 
+double ss_auto_factor_work(const ss_problem *problem, ss_arena *arena)
+{
+    enum { WIDTH = 6 };
+    if (!problem->bodies) return 0.0;
+    ss_arena_mark mark = ss_arena_get_mark(arena);
+    int rows = problem->size, members = 0;
+    int *start = ss_arena_take_unset(arena, (size_t)rows + 1, sizeof *start, "bodies that meet");
+    int *member = ss_arena_take_unset(arena, 2 * (size_t)rows, sizeof *member, "bodies that meet");
+    ss_block_rows *pattern = NULL;
+    if (start && member) {
+        for (int i = 0; i < rows; i++) {
+            const int *pair = problem->bodies->pair[i];
+            start[i] = members;
+            if (pair[0] >= 0) member[members++] = pair[0];
+            if (pair[1] >= 0 && pair[1] != pair[0]) member[members++] = pair[1];
+        }
+        start[rows] = members;
+        pattern = ss_block_rows_of_groups(problem->bodies->bodies, WIDTH, rows, start, member, arena);
+    }
+
+    double work = 0.0;
+    ss_front_tree tree = {0};
+    if (pattern && ss_front_tree_create(pattern, &tree, NULL)) {
+        if (ss_front_tree_analyse(&tree, NULL))
+            for (int k = 0; k < tree.front_count; k++) work += ss_front_work(&tree.fronts[k]);
+        ss_front_tree_free(&tree);
+    }
+    ss_arena_reset(arena, mark);
+    return work;
+}
+
 /* ---- the plan --------------------------------------------------------------------------------------- */
 
 static bool add(const ss_problem *problem, ss_auto_plan *plan, ss_auto_choice choice)
 {
+    bool sweeps = choice.solver == &ss_solver_batched_nncg || choice.solver == &ss_solver_nncg;
+    if (plan->without_factors && !sweeps) return false;
     if (plan->count == SS_AUTO_CHOICES || ss_solver_refusal(choice.solver, problem)) return false;
     plan->at[plan->count++] = choice;
     return true;
