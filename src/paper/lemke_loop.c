@@ -121,7 +121,7 @@ static void judge(ss_paper_report *report, const outcome *of, int frames)
 
 static bool run(ss_paper_report *report, ss_error *err)
 {
-    const int steps = report->quick ? 45 : 200, from = 10, every = 5;
+    const int steps = report->quick ? 100 : 200, from = 10, every = 5;
     static const char *const parameters[] = {"count=8", NULL};
     ss_session *sessions[SIDES] = {NULL};
     outcome *of = ss_allocate(MOST_FRAMES, sizeof *of);

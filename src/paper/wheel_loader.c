@@ -159,9 +159,11 @@ static bool judge(ss_paper_report *report, const ss_census *census, const outcom
     ss_census_sum pgs, best;
     if (!ss_census_total(census, PGS, &pgs, err) || !ss_census_total(census, BEST, &best, err)) return false;
 
+    // A fifth of all steps at reduced size, of which some 28 are looked at: 13 to 28 % by chance. Accurate
+    // methods have none.
     ss_paper_reproduces(report, "split: steps with negative friction while it digs", "%",
                         "negative friction throughout", 100.0 * split->digging_negative / split->digging,
-                        5 * split->digging_negative > split->digging, "of every fifth step from 2.8 s on");
+                        10 * split->digging_negative > split->digging, "of every fifth step from 2.8 s on");
     ss_paper_reproduces(report, "split: mean creep", "m/s", "creep throughout", split_creep,
                         split_creep > 1e-4,
                         "2-norm over the contacts that stick; gravity gives 0.098 m/s in one step");
