@@ -250,8 +250,8 @@ static bool polish(automatic *a, int next, ss_status *status)
     return false;
 }
 
-/* Unknowns from which the work of a factorisation is found out, which costs about as much as a hundred
- * sweeps; and the most that is planned with, some 20 s each time. */
+/* Unknowns from which the work of a factorisation is found out, and the most multiplications in one that are
+ * planned with: some 20 s at 5e9 in a second. */
 enum { LARGE = 30000 };
 static const double longest_work = 1e11;
 
@@ -299,7 +299,7 @@ ss_status ss_auto_solve_one(ss_problem *problem, ss_run *run, double *x, ss_auto
     // One method after the other, by the plan.
     bool done = false;
     a.features = ss_auto_look(problem);
-    // In a large heap a factorisation may take minutes and more memory than there is: sweeps have to do.
+    // In a large heap a factorisation may take more time and memory than there is: sweeps have to do.
     if (a.features.unknowns > LARGE) {
         double work = ss_auto_factor_work(problem, run->arena);
         a.plan.without_factors = work > longest_work;
