@@ -263,6 +263,32 @@ TEST(a_zero_matrix_is_singular_and_not_a_number_is_no_pivot)
     free_sample(&s);
 }
 
+/* Wherever it stands: it reaches a pivot, and no solution is made of it. */
+TEST(a_number_that_is_none_is_found_in_symmetric_matrices_of_any_size)
+{
+    const double planted[] = {NAN, INFINITY, -INFINITY};
+    for (int width = 2; width <= 40; width += 19) {
+        sample s = make_sample(60 + (uint64_t)width, 50, width);
+        const ss_block_rows *rows = s.rows;
+        double *values = symmetric_values(&s);
+        ss_front_lu *lu = ss_front_lu_create(rows, NULL);
+        ENSURE(lu != NULL);
+        ss_front_lu_use_symmetry(lu);
+        for (int node = 0; node < rows->nodes; node++)
+            for (int k = rows->start[node]; k < rows->start[node + 1]; k++) {
+                int n = ss_block_rows_size(rows, node), m = ss_block_rows_size(rows, rows->column[k]);
+                double *own = values + rows->place[k], *mirror = values + rows->place[rows->mirror[k]];
+                double before = own[m - 1], bad = planted[(node + k) % 3];
+                own[m - 1] = mirror[(m - 1) * n] = bad; // the last of the first row
+                ENSURE_INT(ss_front_lu_factor(lu, values, NULL), SS_LINALG_SINGULAR);
+                own[m - 1] = mirror[(m - 1) * n] = before;
+            }
+        ENSURE_INT(ss_front_lu_factor(lu, values, NULL), SS_LINALG_OK);
+        ss_front_lu_destroy(lu);
+        free_sample(&s);
+    }
+}
+
 TEST(an_empty_matrix_is_solved_by_doing_nothing)
 {
     ss_arena *arena = ss_arena_create(1 << 12, NULL);

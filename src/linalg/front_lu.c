@@ -259,14 +259,20 @@ static void add_contribution(const ss_front_lu *lu, scratch *own, const ss_front
     }
 }
 
+/* LAPACK may take a NaN for a pivot like any other: OpenBLAS asks only whether one is zero or negative. What
+ * is not finite elsewhere in the pivot columns has reached a diagonal by the last front. */
+static bool has_finite_pivots(const columns *front)
+{
+    for (int i = 0; i < front->pivots; i++)
+        if (!isfinite(front->pivot[(size_t)i * (size_t)front->rows + (size_t)i])) return false;
+    return true;
+}
+
 /* [F11 F12; F21 F22] -> P L11, U11; U12 = L11^-1 P F12; L21 = F21 U11^-1; F22 - L21 U12 */
 static bool eliminate(const columns *front, int *exchange)
 {
     int rows = front->rows, pivots = front->pivots, rest = rows - pivots;
-    if (!ss_dense_lu_columns(pivots, front->pivot, rows, exchange)) return false;
-    for (int i = 0; i < pivots; i++) {
-        if (!isfinite(front->pivot[(size_t)i * (size_t)rows + (size_t)i])) return false;
-    }
+    if (!ss_dense_lu_columns(pivots, front->pivot, rows, exchange) || !has_finite_pivots(front)) return false;
     if (rest == 0) return true;
     LAPACKE_dlaswp_work(LAPACK_COL_MAJOR, rest, front->border, rows, 1, pivots, exchange, 1);
     cblas_dtrsm(CblasColMajor, CblasLeft, CblasLower, CblasNoTrans, CblasUnit, pivots, rest, 1.0,
@@ -283,6 +289,7 @@ static bool eliminate_symmetric(const columns *front)
 {
     int rows = front->rows, pivots = front->pivots, rest = rows - pivots;
     if (LAPACKE_dpotrf_work(LAPACK_COL_MAJOR, 'L', pivots, front->pivot, rows) != 0) return false;
+    if (!has_finite_pivots(front)) return false;
     if (rest == 0) return true;
     cblas_dtrsm(CblasColMajor, CblasRight, CblasLower, CblasTrans, CblasNonUnit, rest, pivots, 1.0,
                 front->pivot, rows, front->pivot + pivots, rows);
