@@ -9,7 +9,7 @@
 #include <string.h>
 #include <strings.h>
 
-enum { MOST_NODES = 400, MOST_DEPTH = 50, VALUE_BYTES = 200 };
+enum { MOST_NODES = 400, MOST_DEPTH = 50 };
 
 typedef enum node_kind { NODE_OR, NODE_AND, NODE_NOT, NODE_COMPARE } node_kind;
 typedef enum comparison { BELOW, AT_MOST, ABOVE, AT_LEAST, EQUAL, OTHER, CONTAINS } comparison;
@@ -21,12 +21,13 @@ typedef struct node {
     const ss_column *column;
     comparison sign;
     double number;
-    char text[VALUE_BYTES];
+    const char *text; /* one of the words */
 } node;
 
 struct ss_where {
     node nodes[MOST_NODES];
     int count, root;
+    char *words; /* one after the other, each with its end */
 };
 
 /* ---- words ------------------------------------------------------------------------------------------ */
@@ -35,7 +36,7 @@ typedef struct parser {
     ss_where *where;
     const char *text, *at; /* the word ahead begins here */
     size_t length;         /* of the word; 0 = the end */
-    char word[VALUE_BYTES];
+    char *word, *free;     /* the word without its quotes; where the next one is kept */
     bool quoted;
     int depth;
     ss_error *err;
@@ -66,7 +67,10 @@ static void look(parser *p)
         if (length == 0 && *p->at) length = strchr("<>=!", *p->at) && p->at[1] == '=' ? 2 : 1;
         p->length = length;
     }
-    snprintf(p->word, sizeof p->word, "%.*s", (int)length, from);
+    p->word = p->free;
+    memcpy(p->word, from, length);
+    p->word[length] = 0;
+    p->free += length + 1;
 }
 
 static void go_on(parser *p)
@@ -110,7 +114,7 @@ static bool read_value(parser *p, node *own)
         return false;
     }
     if (text || own->sign == CONTAINS) {
-        snprintf(own->text, sizeof own->text, "%s", p->word);
+        own->text = p->word;
         if (text && own->sign < EQUAL) {
             snprintf(expected, sizeof expected, "=, != or ~ after %s, which is a text", column->name);
             return fail(p, expected) >= 0;
@@ -197,11 +201,13 @@ static int read_or(parser *p)
 ss_where *ss_where_read(const char *text, ss_error *err)
 {
     ss_where *where = ss_allocate(1, sizeof *where);
-    if (!where) {
+    if (where) where->words = ss_allocate(2 * strlen(text) + 1, 1); // a word has a byte or more, and its end
+    if (!where || !where->words) {
+        ss_where_free(where);
         ss_fail(err, SS_ERROR_RESOURCES, "out of memory");
         return NULL;
     }
-    parser p = {.where = where, .text = text, .at = text, .err = err};
+    parser p = {.where = where, .text = text, .at = text, .free = where->words, .err = err};
     look(&p);
     where->root = read_or(&p);
     if (where->root >= 0 && p.length > 0) where->root = fail(&p, "and, or, or the end");
@@ -212,6 +218,7 @@ ss_where *ss_where_read(const char *text, ss_error *err)
 
 void ss_where_free(ss_where *where)
 {
+    if (where) ss_release(where->words);
     ss_release(where);
 }
 
