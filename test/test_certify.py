@@ -135,6 +135,105 @@ def test_planted_claims_are_refused(files, change, said):
     assert said in forge(change)
 
 
+def members(group, inside=""):
+    """The names of all datasets below a group."""
+    for name, member in group.items():
+        yield from members(member, inside + name + "/") if isinstance(member, h5py.Group) else [inside + name]
+
+
+def flip(values):
+    """The lowest bit of the first number."""
+    flat = np.atleast_1d(values).copy()
+    whole = flat.reshape(-1).view(np.int64 if flat.dtype.itemsize == 8 else np.int32)
+    whole[0] ^= 1
+    return flat.reshape(np.shape(values))
+
+
+def test_no_bit_of_what_is_stored_changes_unnoticed(files):
+    """Every dataset and every text of the result, one after the other; proofs would not see the last digits, nor what is only recorded."""
+    with h5py.File("certified.h5") as file:
+        result = file[RESULT % 5]
+        names, texts = list(members(result)), list(result["certificate"].attrs)
+    assert {"error", "iterations", "time", "normal", "metrics/energy", "metrics/contact_energy", "certificate/agreed"} <= set(names)
+    assert {"level", "law", "solver", "second", "digest"} <= set(texts)
+    for name in names:
+        shutil.copy("certified.h5", "changed.h5")
+        with h5py.File("changed.h5", "r+") as file:
+            member = file[RESULT % 5][name]
+            member[...] = flip(member[()])
+        assert "solver_data/certified/" in run("check", "changed.h5", code=BAD_INPUT).stdout, name
+    for name in ("solver", "second", "digest"):
+        shutil.copy("certified.h5", "changed.h5")
+        with h5py.File("changed.h5", "r+") as file:
+            attributes = file[RESULT % 5 + "/certificate"].attrs
+            attributes[name] = np.bytes_(attributes[name].decode()[:-1] + "x")
+        assert "its digest is another one" in run("check", "changed.h5", code=BAD_INPUT).stdout, name
+
+
+def test_recorded_numbers_are_measured_again_where_a_forger_renews_the_digest(files):
+    """Without a digest, which anyone can compute, there is a warning, and what can be measured is."""
+    with h5py.File("certified.h5", "r+") as file:
+        for frame in file["simulation_000001"].values():
+            if "solver_data" in frame:
+                del frame["solver_data/certified/certificate"].attrs["digest"]
+        metrics = list(file[RESULT % 5 + "/metrics"])
+    assert "has no digest" in run("check", "certified.h5").stdout
+    run("check", "certified.h5", "--rerun")
+    for name in ["error"] + ["metrics/" + metric for metric in metrics]:
+        shutil.copy("certified.h5", "changed.h5")
+        with h5py.File("changed.h5", "r+") as file:
+            member = file[RESULT % 5][name]
+            value = np.atleast_1d(member[()]).copy()
+            value.reshape(-1)[-1] = 1.001 * value.reshape(-1)[-1] + 1e-9  # J, m/s or 1: of answers within rounding, far from it
+            member[...] = value.reshape(member.shape)
+        assert f"certified/{name}" in run("check", "changed.h5", code=BAD_INPUT).stdout, name
+
+
+def test_agreement_is_repeated_on_demand(files):
+    """The second method finds the same answer again; a forged distance is seen by running it."""
+    run("check", "certified.h5", "--rerun")
+    with h5py.File("certified.h5", "r+") as file:
+        result = file[RESULT % 5]
+        assert result["certificate/agreed"][()] > 1e-7  # a box has several answers: there is something to hide
+        del result["certificate"].attrs["digest"]
+        result["certificate/agreed"][...] = 0.0
+    run("check", "certified.h5")
+    assert "run again it is" in run("check", "certified.h5", "--rerun", code=BAD_INPUT).stdout
+
+
+def test_levels_above_backward_are_proved_again(files):
+    run("certify", "drop.h5", "--formulation", "convex", "--frame", "4", "-o", "convex.h5")
+    run("check", "convex.h5")
+    with h5py.File("convex.h5", "r+") as file:
+        certificate = file[RESULT % 1 + "/certificate"]
+        del certificate.attrs["digest"]
+        assert certificate.attrs["level"] == b"forward"
+        certificate["forward"][...] = 0.5 * certificate["forward"][()]
+    assert "forward is not what is proved" in run("check", "convex.h5", code=BAD_INPUT).stdout
+    run("run", "sliding-block", "--steps", "3", "--record", "block.h5")
+    run("certify", "block.h5", "-o", "exact.h5", "--exact", "60")
+    run("check", "exact.h5")
+
+
+def test_a_tolerance_of_ones_own_is_stored_and_proved(files):
+    """Level backward means the tolerance that was asked for, which is stored with it."""
+    run("certify", "drop.h5", "--frame", "4", "--tol", "1e-3", "-o", "loose.h5")
+    run("check", "loose.h5")
+    with h5py.File("loose.h5", "r+") as file:
+        assert file[RESULT % 1 + "/certificate/tolerance"][()] == 1e-3
+        file[RESULT % 1 + "/certificate/tolerance"][...] = 2.0
+    assert "tolerance is not a share" in run("check", "loose.h5", code=BAD_INPUT).stdout
+
+
+def test_copies_keep_their_digest(files):
+    run("convert", "certified.h5", "copy.h5", "--to", "bpmd")
+    run("check", "copy.h5")
+    with h5py.File("certified.h5", "r+") as file:
+        file[RESULT % 5 + "/certificate/agreed"][...] = 0.0
+    run("convert", "certified.h5", "changed.h5", "--to", "bpmd")
+    assert "its digest is another one" in run("check", "changed.h5", code=BAD_INPUT).stdout  # a copy does not launder it
+
+
 def test_true_errors_are_measured_from_a_certified_answer(files):
     """The reference is proved, so that its own error is known; an accurate answer is within what both are worth, a poor one is as
     far away as a reference by another solver says, and the trust is energy over distance."""
@@ -178,7 +277,7 @@ def test_true_errors_are_measured_from_a_certified_answer(files):
 
 def test_boxes_are_proved_as_problems(files):
     run("certify", "drop.h5", "--frame", "4", "--formulation", "frictionless", "-o", "box.h5")
-    run("check", "box.h5")
+    assert "under formulation frictionless it is not proved again" in run("check", "box.h5").stdout
 
 
 def test_convex_velocities_are_enclosed(files):

@@ -149,6 +149,46 @@ def test_small_is_a_part_and_where_cuts_others(files):
     assert "no problem" in run("collection", "subset", "full", "--where", "contacts<0", "-o", "none", code=USAGE).stderr
 
 
+def write_index(index):
+    """With the sums that belong to it, as a forger would."""
+    with open("full/index.csv", "w", newline="") as file:
+        writer = csv.DictWriter(file, index[0].keys(), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(index)
+    sums = Path("full/SHA256SUMS")
+    own = hashlib.sha256(Path("full/index.csv").read_bytes()).hexdigest()
+    sums.write_text("".join(f"{own}  index.csv\n" if line.endswith("  index.csv\n") else line
+                            for line in sums.read_text().splitlines(keepends=True)))
+
+
+def test_rows_of_the_index_are_what_the_files_say(files):
+    """Whoever changes a row can renew the sums: every number that a file holds is compared."""
+    genuine = rows("full")
+    write_index(genuine)
+    run("collection", "verify", "full")
+    for column, value in {"contacts": "3", "bodies": "9", "mass_ratio": "1000", "density": "0.1", "rank": "0.123", "mu_least": "0.9",
+                          "mu_most": "0.95", "sliding": "0.5", "open": "0.26", "certain": "0.125", "bound": "0", "relative": "1e-30",
+                          "agreed": "0", "solver": "prayer", "second": "faith", "planar": "1", "time": "7", "h": "1", "solvable": "0",
+                          "level": "exact", "hash": "0" * 32, "reason": "none needed"}.items():
+        index = [dict(row) for row in genuine]
+        assert index[-1][column] != value
+        index[-1][column] = value
+        write_index(index)
+        said = run("collection", "verify", "full", code=BAD_INPUT).stderr
+        assert index[-1]["id"] in said and (column in said), column
+
+
+def test_values_after_where_may_be_long(files):
+    """They are compared to their last byte: a folder or a reason can be longer than any line."""
+    long = "x" * 5000
+    index = rows("full")
+    index[0]["reason"], index[1]["reason"] = long + "y", long + "z"
+    write_index(index)
+    for where in (f"reason={long}y", f'reason="{long}y"', f"reason~{long[1000:]}y or reason='{long}'"):
+        assert [row["id"] for row in run_json("collection", "list", "full", "--where", where)["problems"]] == [index[0]["id"]]
+    assert "unknown column 'xxx" in run("collection", "list", "full", "--where", long + "<3", code=USAGE).stderr
+
+
 @pytest.mark.parametrize("where, said", [
     ("contacts<nan", "expected a number after contacts"), ('family="walls', "expected a closing quote"), ("family='", "expected a closing quote"),
     ("contacts<", "ends too early"), ("(contacts<5", "closing bracket"), ("contacts<5)", "or the end"), ("beauty>3", "unknown column 'beauty'"),

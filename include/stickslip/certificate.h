@@ -73,14 +73,20 @@ typedef struct ss_certificate {
     int contacts; /* of the frame */
     ss_certified_contact *contact;
     char reason[160]; /* why the level is not higher */
+    double tolerance; /* that of the options: level backward is a bound of at most this times scale */
+    /* Of a stored one: of everything that was stored with the answer (docs/format.md), in hex, so that what is
+     * recorded and not proved cannot change unnoticed; empty: computed when it is stored */
+    char digest[33];
 } ss_certificate;
+
+#define SS_CERTIFIED_TOLERANCE 1e-8 /* the default one */
 
 /* What is asked of a certificate. */
 typedef struct ss_certify_options {
     ss_step_options step; /* the treatment of gaps and joints that the answer was made with */
     ss_law law;           /* 0: SS_LAW_CONE */
     /* Level backward is given where bound, joint_bound and the bounds of rolling and spinning, times their
-     * coefficients, are at most this times scale; 0: 1e-8 */
+     * coefficients, are at most this times scale; 0: SS_CERTIFIED_TOLERANCE */
     double tolerance;
     /* Level forward is tried where these are given, the law is convex, and there are no joints: an answer to
      * the same frame with surfaces that approach a little, so that every contact is safely apart. Else NULL

@@ -60,7 +60,8 @@ void ss_certificate_conclude(ss_certificate *to, double tolerance)
     for (int c = 0; c < to->contacts; c++)
         to->contact[c].certain = to->contact[c].state && to->contact[c].margin > to->bound;
 
-    double share = tolerance > 0.0 ? tolerance : 1e-8, limit = share * to->scale;
+    double share = to->tolerance = tolerance > 0.0 ? tolerance : SS_CERTIFIED_TOLERANCE;
+    double limit = share * to->scale;
     double most = fmax(fmax(to->bound, to->spin_speed), to->joint_bound);
     if (!(to->bound < INFINITY && to->spin_bound < INFINITY && to->joint_bound < INFINITY)) { // NaN is not
         snprintf(

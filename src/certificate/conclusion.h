@@ -8,7 +8,7 @@ ss_certificate *ss_certificate_create(int contacts, ss_error *err);
 /* One contact (-1: a block of none), and one row. */
 void ss_certificate_add(ss_certificate *to, int contact, ss_certified_state state, ss_shortfall off);
 void ss_certificate_add_row(ss_certificate *to, int row, double off);
-/* The level, from bounds and scale; tolerance 0: 1e-8. */
+/* The level, from bounds and scale; tolerance 0: SS_CERTIFIED_TOLERANCE. */
 void ss_certificate_conclude(ss_certificate *to, double tolerance);
 
 #endif

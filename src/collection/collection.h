@@ -46,8 +46,9 @@ typedef struct ss_verify_summary {
     int files, problems, faults;
     bool interrupted;
 } ss_verify_summary;
-/* Sums of all files, hashes of all problems against the index, certificates proved again. */
-bool ss_collection_verify(const char *folder, int jobs, const ss_collection_hooks *hooks,
+/* Sums of all files, hashes of all problems against the index, certificates proved again, rows of the index
+ * against the files. rerun: also the second method of every certificate. */
+bool ss_collection_verify(const char *folder, int jobs, bool rerun, const ss_collection_hooks *hooks,
                           ss_verify_summary *summary, ss_error *err);
 
 /* index.csv of the folder. */

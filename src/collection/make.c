@@ -62,8 +62,7 @@ static bool has_no_solution(const ss_diagnosis *diagnosis, char *why, size_t siz
     return false;
 }
 
-/* What the certificate says, in the row. */
-static void fill_certificate(const ss_certificate *own, ss_collection_row *row)
+void ss_row_certificate(const ss_certificate *own, ss_collection_row *row)
 {
     row->level = own ? ss_certificate_level_name(own->level) : ss_certificate_level_name(SS_CERTIFIED_NOT);
     row->reason = own ? own->reason : "no method accepts the problem";
@@ -91,6 +90,21 @@ static void fill_certificate(const ss_certificate *own, ss_collection_row *row)
     if (all) row->certain = (double)certain / all;
 }
 
+void ss_row_features(const ss_problem_entry *entry, ss_collection_row *row)
+{
+    row->time = entry->time;
+    row->h = entry->h;
+    row->bodies = entry->bodies;
+    row->joints = entry->joints;
+    row->rows = entry->rows;
+    row->contacts = entry->contacts;
+    row->mass_ratio = entry->mass_ratio;
+    row->density = entry->density;
+    row->rank = entry->rank_ratio;
+    row->mu_least = entry->mu_least;
+    row->mu_most = entry->mu_most;
+}
+
 /* The row of a frame or of a problem without bodies, whose features are known. Without a proof the reason is
  * looked for in the problem. */
 static bool add_row(maker *m, const ss_problem_entry *entry, const ss_proof *proof, int index,
@@ -108,23 +122,13 @@ static bool add_row(maker *m, const ss_problem_entry *entry, const ss_proof *pro
                              .file = m->file,
                              .place = place,
                              .frame = index,
-                             .time = entry->time,
-                             .h = entry->h,
-                             .bodies = entry->bodies,
-                             .joints = entry->joints,
-                             .rows = entry->rows,
-                             .contacts = entry->contacts,
                              .planar = planar,
-                             .mass_ratio = entry->mass_ratio,
-                             .density = entry->density,
-                             .rank = entry->rank_ratio,
-                             .mu_least = entry->mu_least,
-                             .mu_most = entry->mu_most,
                              .solvable = !sequence->unsolvable,
                              .hardness = NAN,
                              .recipe = sequence->digest};
     const ss_certificate *own = proof->certificate;
-    fill_certificate(own, &row);
+    ss_row_features(entry, &row);
+    ss_row_certificate(own, &row);
     bool proved = own && own->level >= SS_CERTIFIED_BACKWARD;
     if (proved && sequence->unsolvable)
         return ss_fail(err, SS_ERROR_INPUT,

@@ -3,6 +3,7 @@
 #ifndef SS_COLLECTION_MAKE_H
 #define SS_COLLECTION_MAKE_H
 
+#include "campaign/ledger.h"
 #include "collection/index.h"
 #include "collection/recipe.h"
 
@@ -20,5 +21,9 @@ typedef struct ss_making {
 } ss_making;
 /* Writes the file and the picture beside it, appends the rows to the CSV. Cancelled: true, and no rows. */
 bool ss_sequence_make(const ss_making *making, const ss_sequence *sequence, ss_text *csv, ss_error *err);
+
+/* The columns that a certificate (NULL: no method accepts the problem) and the features of a problem fill. */
+void ss_row_certificate(const ss_certificate *own, ss_collection_row *row);
+void ss_row_features(const ss_problem_entry *entry, ss_collection_row *row);
 
 #endif

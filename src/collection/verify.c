@@ -1,6 +1,6 @@
-/* A collection is verified in three ways, each against something the others do not use: the bytes of its
- * files against SHA256SUMS, the numbers of its frames against the hashes of the index, and the certificates
- * against what the verifier proves now. */
+/* A collection is verified in four ways, each against something the others do not use: the bytes of its files
+ * against SHA256SUMS, the numbers of its frames against the hashes of the index, the certificates against
+ * what the verifier proves now, and the rows of the index against what the files hold. */
 #include "collection/collection.h"
 
 #include "base/file.h"
@@ -29,6 +29,7 @@ typedef struct verifier {
     const ss_collection_hooks *hooks;
     ss_verify_summary *summary;
     ss_collection_index index;
+    bool rerun;
     char *sums;
     checked_file *files;
     int file_count, done, total;
@@ -36,8 +37,45 @@ typedef struct verifier {
 
 /* ---- in a worker ------------------------------------------------------------------------------------ */
 
-/* The frame that a row is about: its hash, and its certificate. */
-static bool check_frame(const ss_collection_row *row, ss_bpmd *file, ss_findings *findings, ss_error *err)
+static bool is_same(double a, double b)
+{
+    return (isnan(a) && isnan(b)) || fabs(a - b) <= 1e-9 * fabs(b) || a == b;
+}
+
+/* What the row says about frame and certificate is what they say themselves. Reasons are those of recipes and
+ * diagnoses where nothing is proved. */
+static bool check_row(const ss_collection_row *row, const ss_frame *frame, const ss_certificate *certificate,
+                      ss_findings *findings, ss_error *err)
+{
+    ss_problem_entry entry = {0};
+    ss_collection_row own = *row;
+    if (!ss_features_of_frame(frame, &entry, err)) return false;
+    own.solver = own.second = NULL;
+    ss_row_features(&entry, &own);
+    ss_row_certificate(certificate, &own);
+    own.planar = ss_frame_is_planar(frame);
+    if (!certificate || certificate->level < SS_CERTIFIED_BACKWARD) own.reason = row->reason;
+    if (certificate && certificate->level >= SS_CERTIFIED_BACKWARD) own.solvable = 1;
+    for (const ss_column *column = ss_columns; column->name; column++) {
+        bool text = column->kind == SS_COLUMN_TEXT || column->kind == SS_COLUMN_LEVEL;
+        if (text ? strcmp(ss_column_text(column, row), ss_column_text(column, &own)) == 0
+                 : is_same(ss_column_number(column, row), ss_column_number(column, &own)))
+            continue;
+        if (text)
+            ss_findings_add(findings, SS_FINDING_FAULT, row->id,
+                            "%s is \"%.80s\" in the index, \"%.80s\" in the file", column->name,
+                            ss_column_text(column, row), ss_column_text(column, &own));
+        else
+            ss_findings_add(findings, SS_FINDING_FAULT, row->id, "%s is %.9g in the index, %.9g in the file",
+                            column->name, ss_column_number(column, row), ss_column_number(column, &own));
+    }
+    return true;
+}
+
+/* The frame that a row is about: its hash, its certificate, and the row itself. The collection promises
+ * Coulomb's law, with the default treatment of gaps and the default tolerance. */
+static bool check_frame(const verifier *v, const ss_collection_row *row, ss_bpmd *file, ss_findings *findings,
+                        ss_error *err)
 {
     char hash[33];
     ss_frame *frame = ss_read_checked_frame(file, row->frame, row->place, NULL, err);
@@ -51,12 +89,15 @@ static bool check_frame(const ss_collection_row *row, ss_bpmd *file, ss_findings
     for (int i = 0; good && i < results; i++) {
         ss_stored_result result = {0};
         good = ss_bpmd_result(file, row->frame, i, &result, err);
-        if (good && strcmp(result.solver, SS_CERTIFIED_RESULT) == 0 && result.certificate) {
+        const ss_certificate *own = result.certificate;
+        if (good && strcmp(result.solver, SS_CERTIFIED_RESULT) == 0 && own) {
             found = true;
-            if (strcmp(ss_certificate_level_name(result.certificate->level), row->level) != 0)
-                ss_findings_add(findings, SS_FINDING_FAULT, row->id, "level %s in the file, %s in the index",
-                                ss_certificate_level_name(result.certificate->level), row->level);
-            good = ss_stored_certificate_check(frame, &result, row->id, findings, err);
+            if (own->law != SS_LAW_CONE || own->tolerance > SS_CERTIFIED_TOLERANCE)
+                ss_findings_add(findings, SS_FINDING_FAULT, row->id,
+                                "certified under the law %s to %.0e, not Coulomb's to %.0e",
+                                ss_law_name(own->law), own->tolerance, SS_CERTIFIED_TOLERANCE);
+            good = ss_stored_certificate_check(frame, &result, v->rerun, row->id, findings, err) &&
+                   check_row(row, frame, own, findings, err);
         }
         ss_stored_result_free(&result);
     }
@@ -136,11 +177,12 @@ static bool work(void *context, int task, const volatile int *cancel, ss_text *r
     if (frames) good = good && file;
     for (int i = 0; good && i < own->count && !(cancel && *cancel); i++) {
         const ss_collection_row *row = &v->index.rows[own->first + i];
-        good = file ? check_frame(row, file, &findings, err) : check_problem(row, path, &findings, err);
+        good = file ? check_frame(v, row, file, &findings, err) : check_problem(row, path, &findings, err);
     }
     ss_bpmd_close(file);
     for (size_t i = 0; i < findings.count; i++)
-        ss_text_appendf(result, "%s: %s\n", findings.items[i].place, findings.items[i].message);
+        if (findings.items[i].kind == SS_FINDING_FAULT)
+            ss_text_appendf(result, "%s: %s\n", findings.items[i].place, findings.items[i].message);
     ss_findings_free(&findings);
     return good;
 }
@@ -222,10 +264,10 @@ static bool read_sums(verifier *v, ss_error *err)
     return true;
 }
 
-bool ss_collection_verify(const char *folder, int jobs, const ss_collection_hooks *hooks,
+bool ss_collection_verify(const char *folder, int jobs, bool rerun, const ss_collection_hooks *hooks,
                           ss_verify_summary *summary, ss_error *err)
 {
-    verifier v = {.folder = folder, .hooks = hooks, .summary = summary};
+    verifier v = {.folder = folder, .hooks = hooks, .summary = summary, .rerun = rerun};
     *summary = (ss_verify_summary){0};
     bool good = ss_collection_open(folder, &v.index, err) && read_sums(&v, err);
     if (good) {

@@ -1,9 +1,11 @@
 #include "dataset/certificate_store.h"
 
+#include "base/digest.h"
 #include "certificate/conclusion.h"
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* The numbers of a certificate; NaN is left out. */
@@ -23,6 +25,7 @@ static const number numbers[] = {
     {"forward", offsetof(ss_certificate, forward)},
     {"distance", offsetof(ss_certificate, distance)},
     {"agreed", offsetof(ss_certificate, agreed)},
+    {"tolerance", offsetof(ss_certificate, tolerance)},
 };
 enum { NUMBERS = sizeof numbers / sizeof *numbers };
 
@@ -38,11 +41,98 @@ static double column_of(const ss_certified_contact *contact, int column)
                          : contact->margin;
 }
 
-bool ss_writer_put_certificate(const ss_h5_group *solver, const ss_certificate *certificate, ss_error *err)
+/* ---- the digest -------------------------------------------------------------------------------------- */
+
+/* A member that is not there adds nothing. */
+static void add_text(ss_digest *digest, const char *name, const char *text)
 {
+    if (!text || !*text) return;
+    ss_digest_add_text(digest, name);
+    ss_digest_add_text(digest, text);
+}
+
+static void add_numbers(ss_digest *digest, const char *name, const double *values, size_t count)
+{
+    if (!values || count == 0) return;
+    ss_digest_add_text(digest, name);
+    ss_digest_add(digest, (uint64_t)count);
+    ss_digest_add_reals(digest, values, count);
+}
+
+static void add_number(ss_digest *digest, const char *name, double value)
+{
+    if (!isnan(value)) add_numbers(digest, name, &value, 1);
+}
+
+static int by_name(const void *left, const void *right)
+{
+    return strcmp((*(const ss_measure *const *)left)->name, (*(const ss_measure *const *)right)->name);
+}
+
+bool ss_stored_result_digest(const ss_stored_result *result, char digest[33], ss_error *err)
+{
+    const ss_certificate *certificate = result->certificate;
+    const ss_answer *answer = result->answer;
+    int contacts = certificate->contacts;
+    const ss_measure **measures = ss_allocate((size_t)result->measure_count, sizeof *measures);
+    double *values = ss_allocate((size_t)contacts, sizeof *values);
+    bool good = (measures && values) || ss_fail(err, SS_ERROR_RESOURCES, "out of memory for a digest");
+    if (good) {
+        ss_digest sum = ss_digest_start();
+        add_text(&sum, "formulation", result->formulation);
+        add_text(&sum, "with", result->with);
+
+        // the answer, and how the run went
+        size_t bodies = answer ? (size_t)answer->bodies : 0, rows = answer ? (size_t)answer->rows : 0;
+        size_t points = answer ? (size_t)answer->contacts : 0;
+        if (bodies) add_numbers(&sum, "velocities", answer->velocity[0], 6 * bodies);
+        if (rows) add_numbers(&sum, "lambda", answer->row_impulse, rows);
+        if (points) add_numbers(&sum, "normal", answer->normal_impulse, points);
+        if (points) add_numbers(&sum, "tangent", answer->friction_impulse[0], 3 * points);
+        if (points && answer->rolling_impulse)
+            add_numbers(&sum, "rolling", answer->rolling_impulse[0], 3 * points);
+        add_numbers(&sum, "errors", result->errors, (size_t)result->error_count);
+        add_number(&sum, "iterations", result->iterations < 0 ? NAN : result->iterations);
+        add_number(&sum, "error", result->error);
+        add_number(&sum, "time", result->seconds);
+        for (int m = 0; m < result->measure_count; m++) measures[m] = &result->measures[m];
+        if (result->measure_count) qsort(measures, (size_t)result->measure_count, sizeof *measures, by_name);
+        for (int m = 0; m < result->measure_count; m++)
+            add_numbers(&sum, measures[m]->name, measures[m]->values, (size_t)measures[m]->count);
+
+        // the certificate
+        add_text(&sum, "level", ss_certificate_level_name(certificate->level));
+        add_text(&sum, "law", ss_law_name(certificate->law));
+        add_text(&sum, "solver", certificate->solver);
+        add_text(&sum, "second", certificate->second);
+        add_text(&sum, "reason", certificate->reason);
+        for (int i = 0; i < NUMBERS; i++)
+            add_number(&sum, numbers[i].name,
+                       *(const double *)((const char *)certificate + numbers[i].offset));
+        for (int k = 0; k < COLUMNS; k++) {
+            for (int c = 0; c < contacts; c++) values[c] = column_of(&certificate->contact[c], k);
+            add_numbers(&sum, columns[k], values, (size_t)contacts);
+        }
+        ss_digest_print(&sum, digest);
+    }
+    ss_release(measures);
+    ss_release(values);
+    return good;
+}
+
+/* ---- writing and reading ----------------------------------------------------------------------------- */
+
+bool ss_writer_put_certificate(const ss_h5_group *solver, const ss_stored_result *result, ss_error *err)
+{
+    const ss_certificate *certificate = result->certificate;
+    char digest[33];
     ss_h5_group group;
-    if (!ss_h5_make_group(solver, "certificate", &group, err)) return false;
+    if (!ss_stored_result_digest(result, digest, err) ||
+        !ss_h5_make_group(solver, "certificate", &group, err))
+        return false;
     bool good =
+        ss_h5_write_text_attribute(&group, "digest", certificate->digest[0] ? certificate->digest : digest,
+                                   err) &&
         ss_h5_write_text_attribute(&group, "level", ss_certificate_level_name(certificate->level), err) &&
         ss_h5_write_text_attribute(&group, "law", ss_law_name(certificate->law), err) &&
         (!certificate->solver[0] || ss_h5_write_text_attribute(&group, "solver", certificate->solver, err)) &&
@@ -91,6 +181,7 @@ static bool read_members(const ss_bpmd_place *place, ss_certificate *to, ss_erro
     ss_h5_text_attribute(group, "solver", to->solver, sizeof to->solver);
     ss_h5_text_attribute(group, "second", to->second, sizeof to->second);
     ss_h5_text_attribute(group, "reason", to->reason, sizeof to->reason);
+    ss_h5_text_attribute(group, "digest", to->digest, sizeof to->digest);
     int own_level = index_of(level, level_name, SS_CERTIFICATE_LEVELS), own_law = index_of(law, law_name, 5);
     if (own_level < 0 || own_law < 0)
         return ss_fail(err, SS_ERROR_INPUT,

@@ -97,7 +97,7 @@ bool ss_writer_put_result(const ss_h5_group *frame, const ss_stored_result *resu
          (iterations < 0 || ss_h5_write(&group, "iterations", SS_H5_I32, 0, NULL, &iterations, err)) &&
          put_known_number(&group, "error", result->error, err) &&
          put_known_number(&group, "time", result->seconds, err) && put_measures(&group, result, err) &&
-         (!result->certificate || ss_writer_put_certificate(&group, result->certificate, err));
+         (!result->certificate || ss_writer_put_certificate(&group, result, err));
     ss_h5_leave_group(&group);
     ss_h5_leave_group(&all);
     return ok;

@@ -1,5 +1,6 @@
 #include "session/prover.h"
 
+#include "session/method.h"
 #include "session/stages.h"
 #include "solver/core/names.h"
 
@@ -111,7 +112,7 @@ static const ss_result *solve(ss_prover *prover, int m, const claim *what, ss_er
 
 /* Under the convex law: velocities that keep all contacts apart, from the frame with surfaces that approach
  * by a thousandth of their speed. NULL with a message when out of memory. */
-static ss_answer *go_inside(ss_prover *prover, const ss_frame *frame, double speed, ss_error *err)
+static ss_answer *go_inside(const ss_prover *prover, const ss_frame *frame, double speed, ss_error *err)
 {
     ss_frame *nearer = ss_frame_copy(frame, err);
     ss_session *session = nearer ? open_session(&prover->options, prover->options.solver, err) : NULL;
@@ -135,34 +136,33 @@ static ss_answer *go_inside(ss_prover *prover, const ss_frame *frame, double spe
     return to;
 }
 
-/* The certificate of one result: of the frame where the law is Coulomb's or convex, else of the assembled
- * problem, whose laws are lines and boxes. */
-static ss_certificate *certify(ss_prover *prover, int m, const claim *what, const ss_result *result,
-                               ss_error *err)
+/* Unknowns of a problem over those that are left once states are known; the latter, as certify allows. */
+enum { EXACT_SHARE = 4, MOST_EXACT = 200 };
+
+/* The certificate of an answer under the law of formulation cone or convex, up to `level`. problem and x: what
+ * the formulation made of the frame, for level exact; NULL: not tried. */
+static ss_certificate *certify_frame(const ss_prover *prover, const ss_frame *frame, const ss_answer *answer,
+                                     const ss_step_options *step, bool convex, ss_problem *problem,
+                                     const double *x, ss_certificate_level level, ss_error *err)
 {
     ss_certify_options options = {.tolerance = prover->options.tolerance,
-                                  .exact_unknowns = prover->options.exact_unknowns};
-    ss_problem *problem = (ss_problem *)(uintptr_t)result->problem;
-    const char *name =
-        what->frame ? ss_assembly_formulation(ss_session_assembly(prover->session[m]))->name : "";
-    bool convex = strcmp(name, "convex") == 0;
-    if (!convex && strcmp(name, "cone") != 0) return ss_certify_problem(problem, result->x, &options, err);
-
-    options.step = *ss_assembly_step(ss_session_assembly(prover->session[m]));
-    options.law = convex ? SS_LAW_CONVEX : SS_LAW_CONE;
-    ss_certificate *own = ss_certify(what->frame, result->answer, &options, err);
-    if (own && convex && own->level == SS_CERTIFIED_BACKWARD) {
-        ss_answer *inside = go_inside(prover, what->frame, own->scale, err);
+                                  .exact_unknowns = prover->options.exact_unknowns,
+                                  .step = *step,
+                                  .law = convex ? SS_LAW_CONVEX : SS_LAW_CONE};
+    ss_certificate *own = ss_certify(frame, answer, &options, err);
+    if (own && convex && own->level == SS_CERTIFIED_BACKWARD && level >= SS_CERTIFIED_FORWARD) {
+        ss_answer *inside = go_inside(prover, frame, own->scale, err);
         options.inside = inside;
         ss_certificate_destroy(own);
-        own = inside ? ss_certify(what->frame, result->answer, &options, err) : NULL;
+        own = inside ? ss_certify(frame, answer, &options, err) : NULL;
         ss_answer_destroy(inside);
     }
 
     // small ones also exactly, as the problem that was assembled
-    bool small = options.exact_unknowns > 0 && problem->size <= 4 * options.exact_unknowns && !convex;
-    if (own && own->level == SS_CERTIFIED_BACKWARD && small && !result->peg) {
-        ss_certificate *exact = ss_certify_problem(problem, result->x, &options, err);
+    bool small = options.exact_unknowns > 0 && problem && !convex &&
+                 problem->size <= EXACT_SHARE * options.exact_unknowns;
+    if (own && own->level == SS_CERTIFIED_BACKWARD && small && level >= SS_CERTIFIED_EXACT) {
+        ss_certificate *exact = ss_certify_problem(problem, x, &options, err);
         if (exact && exact->level == SS_CERTIFIED_EXACT) {
             own->level = SS_CERTIFIED_EXACT;
             own->distance = exact->distance;
@@ -175,16 +175,37 @@ static ss_certificate *certify(ss_prover *prover, int m, const claim *what, cons
     return own;
 }
 
-/* The largest difference of velocities between two results. */
-static double difference(const claim *what, const ss_result *a, const ss_result *b)
+/* The certificate of one result: of the frame where the law is Coulomb's or convex, else of the assembled
+ * problem, whose laws are lines and boxes. */
+static ss_certificate *certify(const ss_prover *prover, int m, const claim *what, const ss_result *result,
+                               ss_error *err)
+{
+    ss_problem *problem = (ss_problem *)(uintptr_t)result->problem;
+    ss_assembly *assembly = what->frame ? ss_session_assembly(prover->session[m]) : NULL;
+    const char *name = assembly ? ss_assembly_formulation(assembly)->name : "";
+    bool convex = strcmp(name, "convex") == 0;
+    if (convex || strcmp(name, "cone") == 0)
+        return certify_frame(prover, what->frame, result->answer, ss_assembly_step(assembly), convex,
+                             result->peg ? NULL : problem, result->x, SS_CERTIFIED_EXACT, err);
+    ss_certify_options options = {.tolerance = prover->options.tolerance,
+                                  .exact_unknowns = prover->options.exact_unknowns};
+    return ss_certify_problem(problem, result->x, &options, err);
+}
+
+/* The largest difference of velocities between two answers to a frame, m/s and rad/s. */
+static double velocity_difference(const ss_answer *a, const ss_answer *b)
 {
     double largest = 0.0;
-    for (int k = 0; what->frame && k < what->frame->bodies.count; k++)
-        for (int i = 0; i < 6; i++)
-            largest = fmax(largest, fabs(a->answer->velocity[k][i] - b->answer->velocity[k][i]));
-    if (what->frame) return largest;
+    for (int k = 0; k < a->bodies; k++)
+        for (int i = 0; i < 6; i++) largest = fmax(largest, fabs(a->velocity[k][i] - b->velocity[k][i]));
+    return largest;
+}
 
-    // without bodies: of w = A x + b, which is A times the difference of x
+/* The same of two results; without bodies of w = A x + b, which is A times the difference of x. */
+static double difference(const claim *what, const ss_result *a, const ss_result *b)
+{
+    if (what->frame) return velocity_difference(a->answer, b->answer);
+    double largest = 0.0;
     const ss_sparse *A = a->problem->A;
     double *w = A ? ss_allocate((size_t)A->rows, sizeof *w) : NULL;
     if (!w) return NAN;
@@ -247,9 +268,10 @@ static const ss_proof *prove(ss_prover *prover, const claim *what, ss_error *err
         snprintf(own->second, sizeof own->second, "%s", other->name);
         own->agreed = difference(what, proof->result, result);
     }
-    if (own->level < SS_CERTIFIED_AGREED && own->agreed <= 1e-6 * own->scale)
+    if (own->level < SS_CERTIFIED_AGREED && own->agreed <= SS_AGREED_SHARE * own->scale)
         own->level = SS_CERTIFIED_AGREED;
-    if (own->level < SS_CERTIFIED_MEASURED && proof->result->run.gauge[SS_GAUGE_RELATIVE_ENERGY] < 1e-6)
+    if (own->level < SS_CERTIFIED_MEASURED &&
+        proof->result->run.gauge[SS_GAUGE_RELATIVE_ENERGY] < SS_MEASURED_ERROR)
         own->level = SS_CERTIFIED_MEASURED;
     return proof;
 }
@@ -262,4 +284,54 @@ const ss_proof *ss_prove_frame(ss_prover *prover, const ss_frame *frame, ss_erro
 const ss_proof *ss_prove_problem(ss_prover *prover, ss_problem *problem, ss_error *err)
 {
     return prove(prover, &(claim){.problem = problem}, err);
+}
+
+/* ---- answers from elsewhere -------------------------------------------------------------------------- */
+
+ss_certificate *ss_prove_answer(const ss_prover_options *options, const ss_frame *frame,
+                                const ss_answer *answer, ss_certificate_level level, ss_error *err)
+{
+    ss_prover prover = {.options = {.formulation = options->formulation,
+                                    .with = options->with,
+                                    .tolerance = options->tolerance},
+                        .effort = ss_effort_for(frame->contacts.count),
+                        .deadline = INFINITY};
+    ss_request request = {.formulation = options->formulation, .with = options->with};
+    ss_method method;
+    if (!ss_method_prepare(&request, &method, NULL, err)) return NULL;
+    ss_assembly *assembly = ss_assembly_create(method.formulation, method.formulation_options, err);
+    bool convex = strcmp(method.formulation->name, "convex") == 0;
+
+    // rational numbers need the problem, and the unknowns that the answer was made of
+    ss_problem *problem = NULL;
+    double *x = NULL;
+    bool good = assembly != NULL;
+    if (good && level == SS_CERTIFIED_EXACT && !convex) {
+        good = ss_assemble(assembly, frame, NULL, err);
+        problem = good ? ss_assembly_problem(assembly) : NULL;
+        x = problem ? ss_allocate((size_t)problem->size, sizeof *x) : NULL;
+        if (problem && !x) good = ss_fail(err, SS_ERROR_RESOURCES, "out of memory for a proof");
+        if (x) ss_assembly_guess(assembly, answer, x);
+        prover.options.exact_unknowns = MOST_EXACT;
+    }
+    ss_certificate *own = good ? certify_frame(&prover, frame, answer, ss_assembly_step(assembly), convex,
+                                               problem, x, level, err)
+                               : NULL;
+    ss_release(x);
+    ss_assembly_destroy(assembly);
+    ss_method_free(&method);
+    return own;
+}
+
+bool ss_prover_compare(const ss_prover_options *options, const char *solver, const ss_frame *frame,
+                       const ss_answer *answer, double *agreed, ss_error *err)
+{
+    ss_session *session = open_session(options, solver, err);
+    if (!session) return false;
+    ss_session_limit(session, ss_effort_for(0).stop, 0.0);
+    const ss_result *result = ss_session_solve(session, frame, NULL, err);
+    bool good = result != NULL;
+    *agreed = good && !result->refusal ? velocity_difference(answer, result->answer) : NAN;
+    ss_session_destroy(session);
+    return good;
 }

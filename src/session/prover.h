@@ -35,6 +35,9 @@ typedef struct ss_effort {
 
 ss_effort ss_effort_for(int contacts);
 
+#define SS_AGREED_SHARE 1e-6   /* level agreed: of the scale, by which velocities differ at most */
+#define SS_MEASURED_ERROR 1e-6 /* level measured: the relative energy error is below it */
+
 /* The best that was found for one frame or problem. Owned by the prover, valid until the next one. */
 typedef struct ss_proof {
     const ss_result *result;           /* of the session that found the answer; NULL: no method accepts it */
@@ -50,5 +53,15 @@ SS_INNER void ss_prover_watch(ss_prover *prover, const volatile int *cancel);
 /* NULL only when out of memory, or when the frame cannot be assembled. */
 SS_INNER const ss_proof *ss_prove_frame(ss_prover *prover, const ss_frame *frame, ss_error *err);
 SS_INNER const ss_proof *ss_prove_problem(ss_prover *prover, ss_problem *problem, ss_error *err);
+
+/* For an answer from elsewhere, by formulation and options (its other members are not used, but for the
+ * tolerance): what can be proved about it, up to `level`, under the law of formulation cone or convex. Level
+ * forward takes a solve, level exact rational numbers. */
+SS_INNER ss_certificate *ss_prove_answer(const ss_prover_options *options, const ss_frame *frame,
+                                         const ss_answer *answer, ss_certificate_level level, ss_error *err);
+/* The largest difference of velocities between the answer and what `solver` finds now with the effort of a
+ * small frame, as `agreed` of certificates; NaN: the solver refuses the frame. */
+SS_INNER bool ss_prover_compare(const ss_prover_options *options, const char *solver, const ss_frame *frame,
+                                const ss_answer *answer, double *agreed, ss_error *err);
 
 #endif

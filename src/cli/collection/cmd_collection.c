@@ -13,7 +13,7 @@ typedef struct collection_options {
     ss_common_options common;
     const char *output, *recipes, *where, *import, *ledger, *from;
     int subset, jobs;
-    bool csv, json, replays;
+    bool csv, json, replays, rerun;
 } collection_options;
 enum { SUBSET_FULL, SUBSET_SMALL };
 
@@ -222,7 +222,7 @@ static int verify(collecting *c, ss_error *err)
         return ss_report(err);
     }
     ss_collection_hooks hooks = listen(c);
-    bool good = ss_collection_verify(c->word, c->options->jobs, &hooks, &summary, err);
+    bool good = ss_collection_verify(c->word, c->options->jobs, c->options->rerun, &hooks, &summary, err);
     ss_progress_line_end(&c->progress);
     if (!good) return ss_report(err);
     if (summary.interrupted) ss_interrupt_die();
@@ -305,7 +305,7 @@ static int run_collection(const ss_command *command)
     } actions[] = {{"build", build, {"output", "subset", "import", "ledger", "jobs", "json", "replays"}},
                    {"list", list, {"where", "csv", "json", "import"}},
                    {"get", get, {"output", "from"}},
-                   {"verify", verify, {"jobs", "json"}},
+                   {"verify", verify, {"jobs", "json", "rerun"}},
                    {"subset", subset, {"where", "output", "jobs"}}};
     enum { ACTIONS = sizeof actions / sizeof *actions };
     collecting c = {.command = command,
@@ -364,6 +364,8 @@ static const ss_option table[] = {
      .help = "build: also a replay of every sequence (view), which index.html links to; a megabyte each."},
     {SS_FLAG(INT, collection_options, jobs), .default_value = "0", .min = 0, .max = 1024, .value_name = "N",
      .help = "Number of worker processes; 0 = one per core.", .letter = 'j'},
+    {SS_FLAG(BOOL, collection_options, rerun),
+     .help = "verify: also run the second method of every certificate again, for 'agreed'."},
     {SS_FLAG(BOOL, collection_options, csv), .help = "list: print CSV with all columns."},
     {SS_FLAG(BOOL, collection_options, json), .help = "build, list, verify: print one JSON object."},
     {0}};
@@ -392,8 +394,9 @@ const ss_verb ss_verb_collection = {
         "kill -9, continues when the command is repeated.\n\n"
         "list shows the families of the recipes or, of a FOLDER that was built, its problems. get writes one "
         "sequence (FAMILY/SEQUENCE) or one problem (FAMILY/SEQUENCE/N) as a file. verify compares files with "
-        "their sums, frames with the hashes of the index, and proves the stored answers again. subset copies "
-        "the problems for which --where holds to a folder of their own.\n\n"
+        "their sums, frames with the hashes of the index and rows of the index with the files, and proves the "
+        "stored answers again. subset copies the problems for which --where holds to a folder of their "
+        "own.\n\n"
         "docs/collection.md describes recipes, columns and files. The exit code is 3 if a sequence could not "
         "be built or if verify finds a fault.",
     .examples = examples,

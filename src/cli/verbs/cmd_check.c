@@ -13,7 +13,7 @@
 
 typedef struct check_options {
     ss_common_options common;
-    bool json, strict, problems;
+    bool json, strict, problems, rerun;
     const char *formulation;
     int max_findings; /* of each kind, 0 = all */
     ss_extension_options extensions;
@@ -111,7 +111,8 @@ static void check_frame(report *r, ss_bpmd *file, int index)
             add_failure(r, place, &err);
         else if (good && r->recording)
             r->findings.out_of_memory |= !ss_recording_check_result(r->recording, &result);
-        if (good && result.answer && !ss_stored_certificate_check(frame, &result, place, &r->findings, &err))
+        if (good && result.answer &&
+            !ss_stored_certificate_check(frame, &result, r->options->rerun, place, &r->findings, &err))
             add_failure(r, place, &err);
         ss_stored_result_free(&result);
     }
@@ -320,6 +321,10 @@ static const ss_option table[] = {
      .help = "With --problems, BPMD: formulation that turns a frame into a problem (see stickslip "
              "formulations).",
      .letter = 'f'},
+    {SS_FLAG(BOOL, check_options, rerun),
+     .help =
+         "Certificates: also run the second method again, whose distance from the answer they state. Takes "
+         "as long as solving every frame."},
     {SS_FLAG(INT, check_options, max_findings), .default_value = "1000", .max = 1e9,
      .help = "List at most N findings of each kind; all are counted. 0 lists all."},
     {0}};
