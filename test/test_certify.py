@@ -225,6 +225,18 @@ def test_a_tolerance_of_ones_own_is_stored_and_proved(files):
     assert "tolerance is not a share" in run("check", "loose.h5", code=BAD_INPUT).stdout
 
 
+def test_contacts_that_are_all_but_open_are_proved_again(here):
+    """Their margin is negative: the speed of parting, less than nothing by rounding. Nor do frames without an answer contradict themselves."""
+    run("collection", "get", "friction/pyramid-mu0/2", "-o", "certified.h5")
+    run("collection", "get", "no-solution/vice-3-mu0/0", "-o", "unproved.h5")
+    for name in ("certified.h5", "unproved.h5"):
+        with h5py.File(name) as file:
+            margins = [frame["solver_data/certified/certificate/margins"][:] for frame in file["simulation_000001"].values()
+                       if "solver_data" in frame]
+        assert any(np.any(margin < 0) for margin in margins), name
+        run("check", name)
+
+
 def test_copies_keep_their_digest(files):
     run("convert", "certified.h5", "copy.h5", "--to", "bpmd")
     run("check", "copy.h5")
