@@ -4,7 +4,9 @@
 #ifndef STICKSLIP_TEST_LEDGER_KIT_H
 #define STICKSLIP_TEST_LEDGER_KIT_H
 
-#include "campaign/ledger.h"
+#include "scratch.h"
+
+#include "campaign/ledger_internal.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -199,6 +201,52 @@ static inline bool write_ledger(const char *path, uint64_t seed, int part, int p
         if (order[i] % parts == part) good = write_run(ledger, order[i], pace, err);
     ss_ledger_close(ledger);
     return good;
+}
+
+/* ---- files -------------------------------------------------------------------------------------------- */
+
+static inline const char *in(const scratch *s, const char *name)
+{
+    static char paths[4][600];
+    static int next;
+    char *path = paths[next++ % 4];
+    snprintf(path, sizeof paths[0], "%s/%s", s->directory, name);
+    return path;
+}
+
+static inline bool load(const char *path, ss_results *results)
+{
+    ss_error err = {0};
+    ss_ledger *ledger = ss_ledger_read(path, &err);
+    bool good = ledger && ss_ledger_load(ledger, results, &err);
+    if (!good) fprintf(stderr, "%s\n", err.message);
+    ss_ledger_close(ledger);
+    return good;
+}
+
+/* Merges; -1 when that fails, else 1000000 added + 1000 there + differing. */
+static inline int merge(const char *into, const char *from, char *which, size_t size, ss_error *err)
+{
+    int added, there, differing;
+    ss_ledger *ledger = ss_ledger_open(into, err);
+    bool good = ledger && ss_ledger_merge(ledger, from, &added, &there, &differing, which, size, err);
+    ss_ledger_close(ledger);
+    return good ? 1000000 * added + 1000 * there + differing : -1;
+}
+
+/* Runs SQL on a file behind the ledger's back. */
+static inline bool tamper(const char *path, const char *sql)
+{
+    sqlite3 *db = NULL;
+    bool good = sqlite3_open(path, &db) == SQLITE_OK && sqlite3_exec(db, sql, NULL, NULL, NULL) == SQLITE_OK;
+    if (!good) fprintf(stderr, "%s: %s\n", sql, sqlite3_errmsg(db));
+    sqlite3_close(db);
+    return good;
+}
+
+static inline bool same_text(const char *a, const char *b)
+{
+    return a && b ? strcmp(a, b) == 0 : a == b;
 }
 
 #endif
