@@ -10,7 +10,7 @@
 
 /* Methods by family: what one of them has got wrong another one finds. The first is the user's, or auto,
  * which belongs to whatever family it has chosen; sweeps and pivoting share no code but the problem. */
-static const char *const methods[] = {NULL, "interior-point", "nsgs", "admm", "lemke"};
+static const char *const methods[] = {NULL, "interior-point", "nsgs", "admm", "lemke", "minmap-newton"};
 enum { METHODS = sizeof methods / sizeof *methods };
 
 /* Small ones as far as double precision goes. Large ones stop a little above rounding, which sweeps reach
