@@ -1,5 +1,5 @@
-/* Ledgers that this program did not write, or not to the end: those of earlier versions are read and extended;
- * files that are damaged, cut off, or made by strangers are refused by name and left alone. */
+/* Ledgers that this program did not write, or not to the end: those of earlier versions are read and
+ * extended; files that are damaged, cut off, or made by strangers are refused by name and left alone. */
 #define _GNU_SOURCE
 #include "kit.h"
 #include "ledger_kit.h"

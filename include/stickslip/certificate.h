@@ -74,8 +74,8 @@ typedef struct ss_certificate {
     ss_certified_contact *contact;
     char reason[160]; /* why the level is not higher */
     double tolerance; /* that of the options: level backward is a bound of at most this times scale */
-    /* Of a stored one: of everything that was stored with the answer (docs/format.md), in hex, so that what is
-     * recorded and not proved cannot change unnoticed; empty: computed when it is stored */
+    /* Of a stored one: of everything that was stored with the answer (docs/format.md), in hex, so that what
+     * is recorded and not proved cannot change unnoticed; empty: computed when it is stored */
     char digest[33];
 } ss_certificate;
 

@@ -299,8 +299,8 @@ static bool import_problem(maker *m, ss_error *err)
     if (count <= 0) return count == 0 && ss_fail(err, SS_ERROR_INPUT, "%s: holds no problem", source);
     ss_fclib *file = ss_read_checked_problem(source, kinds[0], NULL, NULL, err);
 
-    // The copy has no stored zeros, which is another order of elimination and other last digits of A and b: what
-    // is proved is about the copy.
+    // The copy has no stored zeros, which is another order of elimination and other last digits of A and b:
+    // what is proved is about the copy.
     bool copied = file && ss_fclib_write(m->path, file, err);
     ss_fclib_destroy(file);
     file = copied ? ss_read_checked_problem(m->path, kinds[0], NULL, NULL, err) : NULL;

@@ -182,8 +182,8 @@ static ss_answer *nudge(const ss_frame *frame, const ss_answer *from, uint64_t s
 enum { NUDGES = 3 };
 #define NUDGE_SHARE 8.0 /* of what nudges change: other compilers order sums in another way */
 
-/* Is the stored number the measured one, as far as rounding lets it be known? `noise`: the largest change by a
- * nudge. */
+/* Is the stored number the measured one, as far as rounding lets it be known? `noise`: the largest change by
+ * a nudge. */
 static bool is_as_measured(double stored, double own, double noise)
 {
     return fabs(stored - own) <= 1e-9 * fabs(own) + NUDGE_SHARE * noise;

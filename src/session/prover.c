@@ -139,8 +139,8 @@ static ss_answer *go_inside(const ss_prover *prover, const ss_frame *frame, doub
 /* Unknowns of a problem over those that are left once states are known; the latter, as certify allows. */
 enum { EXACT_SHARE = 4, MOST_EXACT = 200 };
 
-/* The certificate of an answer under the law of formulation cone or convex, up to `level`. problem and x: what
- * the formulation made of the frame, for level exact; NULL: not tried. */
+/* The certificate of an answer under the law of formulation cone or convex, up to `level`. problem and x:
+ * what the formulation made of the frame, for level exact; NULL: not tried. */
 static ss_certificate *certify_frame(const ss_prover *prover, const ss_frame *frame, const ss_answer *answer,
                                      const ss_step_options *step, bool convex, ss_problem *problem,
                                      const double *x, ss_certificate_level level, ss_error *err)

@@ -394,8 +394,8 @@ const ss_verb ss_verb_collection = {
         "kill -9, continues when the command is repeated.\n\n"
         "list shows the families of the recipes or, of a FOLDER that was built, its problems. get writes one "
         "sequence (FAMILY/SEQUENCE) or one problem (FAMILY/SEQUENCE/N) as a file. verify compares files with "
-        "their sums, frames with the hashes of the index and rows of the index with the files, and proves the "
-        "stored answers again. subset copies the problems for which --where holds to a folder of their "
+        "their sums, frames with the hashes of the index and rows of the index with the files, and proves "
+        "the stored answers again. subset copies the problems for which --where holds to a folder of their "
         "own.\n\n"
         "docs/collection.md describes recipes, columns and files. The exit code is 3 if a sequence could not "
         "be built or if verify finds a fault.",
