@@ -106,6 +106,7 @@ static void find_points(const ss_collision *c, ss_shape_pair pair, double margin
     // The margin allows for any direction of the velocities. Now that the normal is known, contacts that do
     // not close within the step are dropped, but for the share of the size that is always kept.
     ss_contact_point *p = manifold->points;
+    double left_out = margin; // the smallest gap of those
     if (!(c->options.margin > 0.0)) {
         double always = margin_at_rest(c, a->size, b->size);
         int left = 0;
@@ -113,7 +114,10 @@ static void find_points(const ss_collision *c, ss_shape_pair pair, double margin
             ss_vec3 at = ss_vec3_load(p[i].point);
             ss_vec3 relative = ss_vec3_subtract(velocity_at(b, at), velocity_at(a, at));
             double opening = ss_vec3_dot(ss_vec3_load(p[i].normal), relative);
-            if (p[i].gap <= always + c->h * fmax(0.0, -opening)) p[left++] = p[i];
+            if (p[i].gap <= always + c->h * fmax(0.0, -opening))
+                p[left++] = p[i];
+            else if (p[i].gap < left_out)
+                left_out = p[i].gap;
         }
         manifold->count = left;
     }
@@ -130,8 +134,9 @@ static void find_points(const ss_collision *c, ss_shape_pair pair, double margin
     for (int i = 1; i < manifold->count; i++)
         if (p[i].feature <= p[i - 1].feature) p[i].feature = p[i - 1].feature + 1;
 
-    // Read back, so that finding the same contacts a second time gives the same bits.
-    if (kept) ss_kept_fill(manifold, a, b, margin, kept);
+    // Read back, so that finding the same contacts a second time gives the same bits. What was left out may
+    // be wanted at other velocities: it bounds the margin in which nothing is missing.
+    if (kept) ss_kept_fill(manifold, a, b, left_out, kept);
     if (kept && kept->count != SS_KEPT_NOTHING) ss_kept_read(kept, a, b, manifold);
 }
 
