@@ -15,7 +15,8 @@
  * collision detection and mass properties on the poses of an engine, every 0.05 s: penetration is the deepest
  * overlap, drift the farthest a body has moved in the end, energy_change the largest deviation from the
  * energy of the start, energy_gained the largest rise above its lowest value until then, joint_error the
- * largest violation of a joint in m or rad.
+ * largest violation of a joint in m or rad. energy_floor is what rounding poses to single precision may
+ * change of the energy: no engine is judged by less.
  */
 #include "peer.h"
 
@@ -48,6 +49,7 @@ typedef struct outcome {
     double time;    /* s, simulated */
     double seconds; /* in steps */
     double penetration, drift, energy_change, energy_gained, joint_error;
+    double energy_floor;   /* J: changes below it are rounding */
     double stages[STAGES]; /* s, ours only */
 } outcome;
 
@@ -208,6 +210,20 @@ static void look(watch *w)
     }
 }
 
+/* What rounding the poses and velocities of the start to single precision may change of the energy: 2^-24 of
+ * m |g x| for each body, and of its kinetic energy. */
+static double energy_floor_of(ss_world *world)
+{
+    const double *g = ss_world_gravity(world);
+    double sum = ss_world_measure(world).kinetic;
+    for (int b = 0; b < ss_world_body_count(world); b++) {
+        const ss_body *body = ss_world_body(world, b);
+        const double *x = body->position;
+        if (body->kind == SS_DYNAMIC) sum += body->mass * fabs(g[0] * x[0] + g[1] * x[1] + g[2] * x[2]);
+    }
+    return sum / 16777216.0;
+}
+
 static watch begin_watch(ss_world *world, outcome *to)
 {
     ss_error err = {0};
@@ -223,6 +239,7 @@ static watch begin_watch(ss_world *world, outcome *to)
                .next = look_interval,
                .to = to};
     if (!w.collision) refuse(err.message, "collision");
+    to->energy_floor = energy_floor_of(world);
     for (int b = 0; b < ss_world_body_count(world); b++)
         memcpy(w.start[b], ss_world_body(world, b)->position, sizeof w.start[b]);
     return w;
@@ -342,8 +359,9 @@ static int measure(int count, char **words)
     if (best.steps > 0 && best.time > 0.0) printf(", \"cost\": %.9g", best.seconds / best.time);
     if (!best.failed[0])
         printf(", \"penetration\": %.9g, \"drift\": %.9g, \"energy_change\": %.9g, \"energy_gained\": %.9g, "
-               "\"joint_error\": %.9g",
-               best.penetration, best.drift, best.energy_change, best.energy_gained, best.joint_error);
+               "\"joint_error\": %.9g, \"energy_floor\": %.9g",
+               best.penetration, best.drift, best.energy_change, best.energy_gained, best.joint_error,
+               best.energy_floor);
     if (!ask.peer) {
         printf(", \"stages\": {");
         for (int i = 0; i < STAGES; i++)

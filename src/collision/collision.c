@@ -44,7 +44,7 @@ void ss_collision_destroy(ss_collision *collision)
     ss_release(collision->fresh.items);
     ss_release(collision->spare.items);
     ss_release(collision->near);
-    ss_release(collision->is_near);
+    ss_release(collision->margins);
     ss_release(collision->results);
     for (int w = 0; w < collision->store_count; w++) ss_release(collision->stores[w].items);
     ss_release(collision->stores);

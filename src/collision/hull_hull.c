@@ -167,8 +167,11 @@ static int edge_across(const ss_hull *hull, const int *vertex, int count, ss_vec
 {
     int best = -1;
     double least = SS_ALMOST_ACROSS;
+    uint64_t some = 0; // of the vertices' numbers, six bits: most edges have none of them
+    for (int i = 0; i < count; i++) some |= UINT64_C(1) << (vertex[i] & 63);
     for (int e = 0; e < hull->edge_count; e++) {
         const int *end = hull->edge[e].vertex;
+        if (!((some >> (end[0] & 63) | some >> (end[1] & 63)) & 1)) continue;
         bool meets = false;
         for (int i = 0; i < count; i++) meets |= end[0] == vertex[i] || end[1] == vertex[i];
         if (!meets) continue;
@@ -226,8 +229,16 @@ void ss_collide_hulls(const ss_hull_pair *pair, ss_manifold_builder *builder)
     ss_vec3 centre_b = ss_vec3_add(pair->shift, ss_mat3_apply(pair->turn, pair->b->centre));
     double distance = ss_vec3_norm(ss_vec3_subtract(centre_b, pair->a->centre));
     ss_separating_axes best;
-    if (distance > pair->a->radius + pair->b->radius + margin) return;
-    if (!ss_separating_axes_find(pair, margin, &best)) return;
+    if (distance > pair->a->radius + pair->b->radius + margin) {
+        builder->separation = distance - pair->a->radius - pair->b->radius;
+        builder->axis = ss_vec3_scale(1.0 / distance, ss_vec3_subtract(centre_b, pair->a->centre));
+        return;
+    }
+    if (!ss_separating_axes_find(pair, margin, &best)) {
+        builder->separation = best.last->separation;
+        builder->axis = best.last->normal;
+        return;
+    }
 
     double largest = fmax(best.edges.separation, fmax(best.face_a.separation, best.face_b.separation));
     builder->apart = pair->b->face_count == 0 ? SS_CLIP_SLACK * pair->size : 0.0;
@@ -248,13 +259,22 @@ void ss_collide_hulls(const ss_hull_pair *pair, ss_manifold_builder *builder)
     ss_manifold_builder_finish(builder);
 }
 
-void ss_collide_hull_hull(const ss_placed_shape *a, const ss_placed_shape *b, double margin,
-                          ss_manifold *manifold)
+double ss_collide_hulls_or_part(const ss_placed_shape *a, const ss_placed_shape *b, double margin,
+                                ss_manifold *manifold, ss_vec3 *axis)
 {
     ss_box_hull box_a, box_b;
     ss_hull_pair pair = ss_hull_pair_place(a, ss_placed_hull(a, &box_a), b, ss_placed_hull(b, &box_b), 0.0);
     ss_manifold_builder builder = ss_manifold_builder_start(manifold, a, margin, false);
     ss_collide_hulls(&pair, &builder);
+    *axis = ss_placed_turn(a, builder.axis);
+    return builder.separation;
+}
+
+void ss_collide_hull_hull(const ss_placed_shape *a, const ss_placed_shape *b, double margin,
+                          ss_manifold *manifold)
+{
+    ss_vec3 axis;
+    ss_collide_hulls_or_part(a, b, margin, manifold, &axis);
 }
 
 void ss_collide_box_hull(const ss_placed_shape *a, const ss_placed_shape *b, double margin,

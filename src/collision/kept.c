@@ -2,6 +2,7 @@
 #include "collision/kept.h"
 #include "base/memory.h"
 #include "collision/pairs.h"
+#include "collision/polyhedron.h"
 #include "collision/state.h"
 
 #include <string.h>
@@ -126,6 +127,7 @@ void ss_kept_fill(const ss_manifold *manifold, const ss_proxy *a, const ss_proxy
     relative_pose(base, other, kept->shift, kept->turn);
     kept->margin = margin;
     kept->count = manifold->count;
+    memset(kept->normal, 0, sizeof kept->normal);
     if (manifold->count == 0) return;
     ss_vec3 normal = ss_vec3_load(manifold->points[0].normal);
     ss_vec3_store(ss_placed_turn_back(&base->placed, normal), kept->normal);
@@ -138,6 +140,47 @@ void ss_kept_fill(const ss_manifold *manifold, const ss_proxy *a, const ss_proxy
         ss_vec3_store(ss_placed_to_local(&b->placed, on_b), kept->on[1][i]);
         kept->feature[i] = from->feature;
     }
+}
+
+void ss_kept_part(const ss_proxy *a, const ss_proxy *b, double separation, ss_vec3 axis,
+                  ss_kept_manifold *kept)
+{
+    kept->count = 0;
+    kept->base = b->radius > a->radius;
+    const ss_proxy *base = kept->base ? b : a, *other = kept->base ? a : b;
+    relative_pose(base, other, kept->shift, kept->turn);
+    kept->margin = separation;
+    ss_vec3_store(ss_placed_turn_back(&base->placed, axis), kept->normal);
+    kept->feature[0] = kept->feature[1] = 0;
+}
+
+/* The separation along an axis is a lower bound of the distance whatever the axis is. It is found from the
+ * vertices that were the outermost ones the last time. */
+bool ss_kept_are_apart(const ss_kept_manifold *kept, const ss_proxy *a, const ss_proxy *b, double margin,
+                       ss_kept_manifold *to)
+{
+    ss_vec3 own = ss_vec3_load(kept->normal);
+    if (kept->count != 0 || (own.x == 0.0 && own.y == 0.0 && own.z == 0.0)) return false;
+    ss_vec3 axis = ss_placed_turn(&(kept->base ? b : a)->placed, own);
+    const ss_hull *hull_a = a->placed.geometry->hull, *hull_b = b->placed.geometry->hull;
+    if (kept->feature[0] >= (uint32_t)hull_a->vertex_count ||
+        kept->feature[1] >= (uint32_t)hull_b->vertex_count)
+        return false; // of a damaged file
+    ss_vec3 out = ss_placed_turn_back(&a->placed, axis);
+    ss_vec3 back = ss_vec3_negate(ss_placed_turn_back(&b->placed, axis));
+    int top = ss_hull_support(hull_a, out, (int)kept->feature[0]);
+    int bottom = ss_hull_support(hull_b, back, (int)kept->feature[1]);
+    ss_vec3 between = ss_vec3_subtract(ss_placed_position(&b->placed), ss_placed_position(&a->placed));
+    double separation = ss_vec3_dot(axis, between) - ss_vec3_dot(out, hull_a->vertex[top]) -
+                        ss_vec3_dot(back, hull_b->vertex[bottom]);
+
+    /* The axis is a unit vector to rounding. */
+    separation -= 1e-12 * (fabs(separation) + a->radius + b->radius);
+    if (!(separation > margin)) return false;
+    uint32_t features[2] = {(uint32_t)top, (uint32_t)bottom};
+    ss_kept_part(a, b, separation, axis, to);
+    memcpy(to->feature, features, sizeof features);
+    return true;
 }
 
 void ss_kept_read(const ss_kept_manifold *kept, const ss_proxy *a, const ss_proxy *b, ss_manifold *manifold)

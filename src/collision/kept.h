@@ -6,6 +6,9 @@
  * points follow their bodies: the gap is the distance of the two along the normal, which is fixed to the
  * larger body. That costs a tenth of finding them. Positions along the faces are then exact to that share.
  *
+ * Two hulls that do not touch are kept with the axis along which they were found to be apart. As long as they
+ * are apart along it by more than the margin, nothing else is looked at.
+ *
  * What is kept is a state: it decides the bits of later contacts. So it belongs to snapshots, and it is
  * dropped as soon as a pair is not near any more, whether or not the broad phase still lists it.
  */
@@ -17,15 +20,15 @@
 enum { SS_KEPT_POINTS = 4, SS_KEPT_NOTHING = -1 };
 
 typedef struct ss_kept_manifold {
-    uint64_t pair;                   /* of shapes, as in state.h */
-    int32_t count;                   /* of points, or SS_KEPT_NOTHING */
-    int32_t base;                    /* 0: the frame of a is that of the next three; 1: of b */
-    double shift[3];                 /* from the base's origin to the other's */
-    double turn[9];                  /* of the other shape against the base */
-    double normal[3];                /* from a to b */
-    double on[2][SS_KEPT_POINTS][3]; /* points on a and b, each in the frame of its own shape */
-    double margin;                   /* m: nothing nearer than this is missing */
-    uint32_t feature[SS_KEPT_POINTS];
+    uint64_t pair;                    /* of shapes, as in state.h */
+    int32_t count;                    /* of points, or SS_KEPT_NOTHING */
+    int32_t base;                     /* 0: the frame of a is that of the next three; 1: of b */
+    double shift[3];                  /* from the base's origin to the other's */
+    double turn[9];                   /* of the other shape against the base */
+    double normal[3];                 /* from a to b; without points, an axis that separates them, or 0 */
+    double on[2][SS_KEPT_POINTS][3];  /* points on a and b, each in the frame of its own shape */
+    double margin;                    /* m: nothing nearer than this is missing */
+    uint32_t feature[SS_KEPT_POINTS]; /* without points: the outermost vertices along the axis */
 } ss_kept_manifold;
 
 /* From now on manifolds are kept. */

@@ -23,6 +23,9 @@ typedef struct ss_manifold_builder {
     double apart;
     double deepest; /* smallest gap that was kept, without `round`; INFINITY while there is none */
     bool crowded;   /* more than the manifold holds: it keeps the deepest and the outermost */
+    /* Of polyhedra that were found to be farther apart than the margin: how far, and in which direction. */
+    double separation; /* 0: not known */
+    ss_vec3 axis;      /* unit, from the first to the second */
 } ss_manifold_builder;
 
 ss_manifold_builder ss_manifold_builder_start(ss_manifold *manifold, const ss_placed_shape *frame,

@@ -3,6 +3,7 @@
  * list does not depend on who found what, and the workers copy the contacts there. */
 #include "base/memory.h"
 #include "collision/pairs.h"
+#include "collision/polyhedron.h"
 #include "collision/reduce.h"
 #include "collision/state.h"
 
@@ -40,39 +41,42 @@ static double pair_margin(const ss_collision *c, int number_a, int number_b)
     return margin < most ? margin : most;
 }
 
-/* Balls and boxes with the margin of the pair meet. */
-static bool may_be_near(const ss_collision *c, int number_a, int number_b)
+/* The margin of a pair if balls and boxes with it meet, else -1. */
+static double margin_if_near(const ss_collision *c, int number_a, int number_b)
 {
     const ss_ball *a = &c->balls[number_a], *b = &c->balls[number_b];
     ss_vec3 apart = ss_vec3_subtract(b->centre, a->centre);
     double square = ss_vec3_dot(apart, apart), most = a->margin + b->margin;
     double reach = a->radius + b->radius + most;
     if (square > reach * reach || !ss_boxes_meet(&c->bounds[number_a].tight, &c->bounds[number_b].tight))
-        return false;
+        return -1.0;
     double margin = pair_margin(c, number_a, number_b);
     reach = a->radius + b->radius + margin;
-    if (square > reach * reach) return false;
+    if (square > reach * reach) return -1.0;
 
     // Boxes have the margins of both shapes already.
     double more = margin - most;
     const ss_box *p = &c->bounds[number_a].tight, *q = &c->bounds[number_b].tight;
-    return p->low.x <= q->high.x + more && q->low.x <= p->high.x + more && p->low.y <= q->high.y + more &&
-           q->low.y <= p->high.y + more && p->low.z <= q->high.z + more && q->low.z <= p->high.z + more;
+    bool meet = p->low.x <= q->high.x + more && q->low.x <= p->high.x + more &&
+                p->low.y <= q->high.y + more && q->low.y <= p->high.y + more &&
+                p->low.z <= q->high.z + more && q->low.z <= p->high.z + more;
+    return meet ? margin : -1.0;
 }
 
 /* The contact points of a pair, by rising feature. */
-static void find_points(const ss_collision *c, ss_shape_pair pair, const ss_kept_slot *slot,
+static void find_points(const ss_collision *c, ss_shape_pair pair, double margin, const ss_kept_slot *slot,
                         ss_manifold *manifold)
 {
     int number_a = ss_shape_pair_a(pair), number_b = ss_shape_pair_b(pair);
     const ss_proxy *a = &c->proxies[number_a], *b = &c->proxies[number_b];
-    double margin = pair_margin(c, number_a, number_b);
     ss_kept_manifold *kept = slot ? slot->to : NULL;
     if (kept && slot->from && ss_kept_holds(slot->from, a, b, margin)) {
         if (slot->from != kept) *kept = *slot->from;
         ss_kept_read(kept, a, b, manifold);
         return;
     }
+    manifold->count = 0;
+    if (kept && slot->from && ss_kept_are_apart(slot->from, a, b, margin, kept)) return;
     if (kept) margin += ss_kept_reserve(a, b);
 
     // Our own function for the two kinds, or the user's, who knows them in rising order only.
@@ -84,6 +88,13 @@ static void find_points(const ss_collision *c, ss_shape_pair pair, const ss_kept
                               *high = swapped ? &a->placed : &b->placed;
         own->function(low, high, margin, manifold, own->context);
         if (swapped) ss_manifold_flip(manifold);
+    } else if (kept && kind_a == SS_HULL && kind_b == SS_HULL) {
+        ss_vec3 axis;
+        double separation = ss_collide_hulls_or_part(&a->placed, &b->placed, margin, manifold, &axis);
+        if (separation > margin) {
+            ss_kept_part(a, b, separation, axis, kept);
+            return;
+        }
     } else {
         ss_collide(&a->placed, &b->placed, margin, manifold);
     }
@@ -95,6 +106,7 @@ static void find_points(const ss_collision *c, ss_shape_pair pair, const ss_kept
     // The margin allows for any direction of the velocities. Now that the normal is known, contacts that do
     // not close within the step are dropped, but for the share of the size that is always kept.
     ss_contact_point *p = manifold->points;
+    double left_out = margin; // the smallest gap of those
     if (!(c->options.margin > 0.0)) {
         double always = margin_at_rest(c, a->size, b->size);
         int left = 0;
@@ -102,7 +114,10 @@ static void find_points(const ss_collision *c, ss_shape_pair pair, const ss_kept
             ss_vec3 at = ss_vec3_load(p[i].point);
             ss_vec3 relative = ss_vec3_subtract(velocity_at(b, at), velocity_at(a, at));
             double opening = ss_vec3_dot(ss_vec3_load(p[i].normal), relative);
-            if (p[i].gap <= always + c->h * fmax(0.0, -opening)) p[left++] = p[i];
+            if (p[i].gap <= always + c->h * fmax(0.0, -opening))
+                p[left++] = p[i];
+            else if (p[i].gap < left_out)
+                left_out = p[i].gap;
         }
         manifold->count = left;
     }
@@ -119,8 +134,9 @@ static void find_points(const ss_collision *c, ss_shape_pair pair, const ss_kept
     for (int i = 1; i < manifold->count; i++)
         if (p[i].feature <= p[i - 1].feature) p[i].feature = p[i - 1].feature + 1;
 
-    // Read back, so that finding the same contacts a second time gives the same bits.
-    if (kept) ss_kept_fill(manifold, a, b, margin, kept);
+    // Read back, so that finding the same contacts a second time gives the same bits. What was left out may
+    // be wanted at other velocities: it bounds the margin in which nothing is missing.
+    if (kept) ss_kept_fill(manifold, a, b, left_out, kept);
     if (kept && kept->count != SS_KEPT_NOTHING) ss_kept_read(kept, a, b, manifold);
 }
 
@@ -132,8 +148,8 @@ static void look_at_pairs(int64_t begin, int64_t end, int worker, void *context)
     ss_collision *c = context;
     for (int64_t i = begin; i < end; i++) {
         ss_shape_pair pair = c->pairs.items[i];
-        c->is_near[i] = may_be_near(c, ss_shape_pair_a(pair), ss_shape_pair_b(pair)) &&
-                        !(c->free_velocity && ss_collision_has_alternatives(c, pair));
+        bool left = c->free_velocity && ss_collision_has_alternatives(c, pair);
+        c->margins[i] = left ? -1.0 : margin_if_near(c, ss_shape_pair_a(pair), ss_shape_pair_b(pair));
     }
 }
 
@@ -143,7 +159,8 @@ static void work(int64_t begin, int64_t end, int worker, void *context)
     ss_point_store *store = &c->stores[worker];
     ss_manifold manifold;
     for (int64_t i = begin; i < end; i++) {
-        find_points(c, c->pairs.items[c->near[i]], c->keeps ? &c->slots[i] : NULL, &manifold);
+        find_points(c, c->pairs.items[c->near[i]], c->margins[c->near[i]], c->keeps ? &c->slots[i] : NULL,
+                    &manifold);
         c->results[i] = (ss_pair_result){.worker = worker, .first = store->wanted, .count = manifold.count};
         store->wanted += manifold.count;
         if (store->wanted <= store->capacity)
@@ -178,14 +195,14 @@ static bool has_room(ss_collision *c, ss_error *err)
     size_t capacity = (size_t)c->pairs.capacity;
     c->pair_capacity = 0;
     ss_release(c->near);
-    ss_release(c->is_near);
+    ss_release(c->margins);
     ss_release(c->results);
     ss_release(c->slots);
     c->near = ss_allocate(capacity, sizeof *c->near);
-    c->is_near = ss_allocate(capacity, sizeof *c->is_near);
+    c->margins = ss_allocate(capacity, sizeof *c->margins);
     c->results = ss_allocate(capacity, sizeof *c->results);
     c->slots = ss_allocate(capacity, sizeof *c->slots);
-    if (!c->near || !c->is_near || !c->results || !c->slots)
+    if (!c->near || !c->margins || !c->results || !c->slots)
         return ss_fail(err, SS_ERROR_RESOURCES, "collision: no memory for %d pairs of shapes",
                        c->pairs.capacity);
     c->pair_capacity = c->pairs.capacity;
@@ -200,7 +217,7 @@ static bool find_all(ss_collision *c, ss_team *team, int *points, ss_error *err)
     ss_parallel_for(helpers_for(c->pairs.count, team), c->pairs.count, LOOKS_AT_ONCE, look_at_pairs, c);
     c->near_count = 0;
     for (int i = 0; i < c->pairs.count; i++)
-        if (c->is_near[i]) c->near[c->near_count++] = i;
+        if (c->margins[i] >= 0.0) c->near[c->near_count++] = i;
 
     // A store for each worker, a place for what is kept.
     int workers = ss_team_size(team);

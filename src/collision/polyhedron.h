@@ -18,9 +18,11 @@ typedef struct ss_box_hull {
     ss_hull hull;
     ss_vec3 vertex[8];
     ss_hull_face face[6];
+    ss_hull_planes planes[2];
 } ss_box_hull;
 const ss_hull *ss_box_hull_fill(ss_box_hull *box, const double size[3]);
 
+void ss_box_vertices(const double size[3], ss_vec3 vertex[8]);
 /* The corner vertices and edges of face f of a box, four each, counter-clockwise from outside. */
 const int *ss_box_face_vertices(int face);
 const int *ss_box_face_edges(int face);
@@ -59,6 +61,13 @@ static inline ss_vec3 ss_pair_turn_to_b(const ss_hull_pair *pair, ss_vec3 direct
     return ss_mat3_apply_transposed(pair->turn, direction);
 }
 
+/* Of up to SS_HULL_BLOCK faces from `first` on, a bit for each whose height under a point may be `limit` or
+ * more. In single precision, with some slack: none is missing, and few have a bit that are lower. */
+enum { SS_HULL_BLOCK = 64 };
+uint64_t ss_hull_faces_below(const ss_hull *hull, int first, ss_vec3 x, double limit);
+/* The same of those whose height is the largest. */
+uint64_t ss_hull_faces_farthest(const ss_hull *hull, int first, ss_vec3 x);
+
 /* The vertex farthest along a direction, by climbing from `start`. */
 int ss_hull_support(const ss_hull *hull, ss_vec3 direction, int start);
 /* The same, but the climb ends at any vertex that is farther than `enough`. */
@@ -91,6 +100,11 @@ static inline bool ss_prefers_a(bool favour_a, double of_a, double of_b, double 
 /* All contacts of two hulls with gap <= the builder's margin. The builder's frame is that of a,
  * its first shape. */
 void ss_collide_hulls(const ss_hull_pair *pair, ss_manifold_builder *builder);
+
+/* As ss_collide_hull_hull. If the two are farther apart than the margin: how far, and along which axis of the
+ * world from a to b, when it was found out; else 0. */
+double ss_collide_hulls_or_part(const ss_placed_shape *a, const ss_placed_shape *b, double margin,
+                                ss_manifold *manifold, ss_vec3 *axis);
 
 /* A box or hull against a capsule, or a sphere when `length` is 0. `round_first`: it is shape a
  * of the manifold. */

@@ -46,22 +46,31 @@ static ss_axis farthest_face(const placed_pair *p, double enough)
     ss_vec3 low = ss_vec3_add(p->shift, ss_mat3_apply(p->turn, p->other->centre)), nearest;
     int first = 0;
     double most = -INFINITY;
-    for (int f = 0; f < hull->face_count; f++) {
-        double height = height_over(&hull->face[f], low);
-        if (height > most) {
-            most = height;
-            first = f;
+    for (int block = 0; block < hull->face_count; block += SS_HULL_BLOCK) {
+        for (uint64_t left = ss_hull_faces_farthest(hull, block, low); left; left &= left - 1) {
+            int f = block + __builtin_ctzll(left);
+            double height = height_over(&hull->face[f], low);
+            if (height > most) {
+                most = height;
+                first = f;
+            }
         }
     }
     try_face(p, first, &best, &low);
     nearest = low;
     double limit = best.separation - p->slack;
-    for (int f = 0; f < hull->face_count && best.separation <= enough; f++) {
-        const ss_hull_face *face = &hull->face[f];
-        if (height_over(face, nearest) < limit || height_over(face, low) < limit || f == first) continue;
-        if (!try_face(p, f, &best, &low)) continue;
-        nearest = low;
-        limit = best.separation - p->slack;
+    for (int block = 0; block < hull->face_count; block += SS_HULL_BLOCK) {
+        uint64_t left = ss_hull_faces_below(hull, block, nearest, limit);
+        while (left && best.separation <= enough) {
+            int bit = __builtin_ctzll(left), f = block + bit;
+            const ss_hull_face *face = &hull->face[f];
+            left &= left - 1;
+            if (height_over(face, nearest) < limit || height_over(face, low) < limit || f == first) continue;
+            if (!try_face(p, f, &best, &low)) continue;
+            nearest = low;
+            limit = best.separation - p->slack;
+            left = ss_hull_faces_below(hull, block, nearest, limit) & ~((UINT64_C(2) << bit) - 1);
+        }
     }
     return best;
 }
@@ -175,24 +184,46 @@ static int find_below(const arc *from_a, const ss_hull *b, int start, double lim
     return -1;
 }
 
+/* The first edge from e on that is among these; NULL: all are. */
+static int next_edge(const ss_hull *hull, const uint64_t *among, int e)
+{
+    if (!among) return e;
+    for (int word = e / 64; 64 * word < hull->edge_count; word++) {
+        uint64_t left = among[word] >> (word == e / 64 ? e % 64 : 0);
+        if (left) return (word == e / 64 ? e : 64 * word) + __builtin_ctzll(left);
+    }
+    return hull->edge_count;
+}
+
 /* `near`: the vertex of b that is nearest to the farthest face of a. */
 static ss_axis farthest_edges(const ss_hull_pair *pair, int near, double known, double slack, double enough)
 {
-    enum { FACES = 64 }; // whose heights are computed once; of more, for each edge
+    enum { EDGES = 3 * SS_HULL_BLOCK }; // no more for a block of faces: three meet at each vertex at least
     const ss_hull *a = pair->a;
     ss_axis best = {.separation = known, .feature = -1};
     ss_vec3 nearest = ss_pair_vertex_b(pair, near), low = nearest; // low: the last that ruled out an arc
-    double height[FACES];
-    for (int f = 0; f < a->face_count && f < FACES; f++) height[f] = height_over(&a->face[f], nearest);
+
+    /* The sides of faces that are not below the limit at the nearest vertex. */
+    uint64_t sides[EDGES / 64] = {0};
+    bool all = a->face_count > SS_HULL_BLOCK;
+    if (!all) {
+        double limit = known + slack;
+        if (limit > 0.0) limit *= a->bend;
+        for (uint64_t left = ss_hull_faces_below(a, 0, nearest, limit); left; left &= left - 1) {
+            const ss_hull_face *face = &a->face[__builtin_ctzll(left)];
+            for (int i = face->first; i < face->first + face->size; i++)
+                sides[a->loop_edge[i] / 64] |= UINT64_C(1) << a->loop_edge[i] % 64;
+        }
+    }
+
     int start = near;
-    for (int e = 0; e < a->edge_count && best.separation <= enough; e++) {
+    for (int e = 0; (e = next_edge(a, all ? NULL : sides, e)) < a->edge_count && best.separation <= enough;
+         e++) {
         int f = a->edge[e].face[0], g = a->edge[e].face[1];
         const ss_hull_face *face_f = &a->face[f], *face_g = &a->face[g];
         double limit = best.separation + slack; // an edge that is no better than its face is of no use
         if (limit > 0.0) limit *= sqrt(0.5 * (1.0 + ss_vec3_dot(face_f->normal, face_g->normal)));
-        if ((f < FACES ? height[f] : height_over(face_f, nearest)) < limit &&
-            (g < FACES ? height[g] : height_over(face_g, nearest)) < limit)
-            continue;
+        if (height_over(face_f, nearest) < limit && height_over(face_g, nearest) < limit) continue;
         if (height_over(face_f, low) < limit && height_over(face_g, low) < limit) continue;
         arc from_a = place_arc(pair, e);
         int below = find_below(&from_a, pair->b, start, limit);
@@ -211,6 +242,7 @@ bool ss_separating_axes_find(const ss_hull_pair *pair, double enough, ss_separat
     double slack = ROUNDING * (pair->size + ss_vec3_norm(pair->shift));
     placed_pair from_a = {pair->a, pair->b, pair->turn, pair->shift, slack, 0};
     best->face_a = farthest_face(&from_a, enough);
+    best->last = &best->face_a;
     if (best->face_a.separation > enough) return false;
 
     // a's vertices that are nearest to b are most likely those of its farthest face
@@ -219,10 +251,12 @@ bool ss_separating_axes_find(const ss_hull_pair *pair, double enough, ss_separat
     from_b.shift = ss_vec3_negate(ss_mat3_apply(from_b.turn, pair->shift));
     best->face_b = farthest_face(&from_b, enough);
     best->face_b.normal = ss_vec3_negate(ss_mat3_apply(pair->turn, best->face_b.normal));
+    best->last = &best->face_b;
     if (best->face_b.separation > enough) return false;
 
     double known = fmax(best->face_a.separation, best->face_b.separation);
     best->edges = farthest_edges(pair, best->face_a.vertex, known, slack, enough);
+    best->last = &best->edges;
     return best->edges.separation <= enough;
 }
 

@@ -21,9 +21,10 @@ typedef struct ss_axis {
 
 typedef struct ss_separating_axes {
     ss_axis face_a, face_b, edges;
+    const ss_axis *last; /* which of them was found last */
 } ss_separating_axes;
 
-/* False as soon as some direction separates them by more than `enough`. */
+/* False as soon as some direction separates them by more than `enough`: the last one. */
 bool ss_separating_axes_find(const ss_hull_pair *pair, double enough, ss_separating_axes *best);
 
 /* Every candidate, in the order face of a, face of b, edges; some pairs of edges come twice. */

@@ -111,7 +111,7 @@ struct ss_collision {
     int *buckets; /* by which pairs are sorted: one for each proxy, and one more */
     int near_count, pair_capacity;
     int *near;               /* which of the pairs may have contacts in this step */
-    bool *is_near;           /* of each pair */
+    double *margins;         /* m, of each pair: no contact with a larger gap counts; -1: none can */
     ss_pair_result *results; /* of those that are near */
     int store_count;
     ss_point_store *stores; /* one per worker */
@@ -139,6 +139,13 @@ bool ss_kept_holds(const ss_kept_manifold *kept, const ss_proxy *a, const ss_pro
 /* margin: with which it was found. Keeps nothing of what has several normals, or too many points. */
 void ss_kept_fill(const ss_manifold *manifold, const ss_proxy *a, const ss_proxy *b, double margin,
                   ss_kept_manifold *kept);
+/* There are no contacts: two hulls are so far apart along this axis of the world, from a to b. */
+void ss_kept_part(const ss_proxy *a, const ss_proxy *b, double separation, ss_vec3 axis,
+                  ss_kept_manifold *kept);
+/* Are two hulls still farther apart than the margin along the axis that is kept? Then `to` is what is kept of
+ * their new places. */
+bool ss_kept_are_apart(const ss_kept_manifold *kept, const ss_proxy *a, const ss_proxy *b, double margin,
+                       ss_kept_manifold *to);
 void ss_kept_read(const ss_kept_manifold *kept, const ss_proxy *a, const ss_proxy *b, ss_manifold *manifold);
 
 /* Places, boxes and the tree follow the world; unless all, those of shapes that can meet others. */

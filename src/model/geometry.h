@@ -19,17 +19,27 @@ typedef struct ss_hull_edge {
     int vertex[2], face[2]; /* face[0] has the edge from vertex[0] to vertex[1] */
 } ss_hull_edge;
 
+/* The planes of four faces in single precision, number by number, to sort out most faces at once. Those that
+ * fill up the last four are below everything. */
+typedef struct ss_hull_planes {
+    float normal[3][4], offset[4];
+} ss_hull_planes;
+
 typedef struct ss_hull {
     int vertex_count, face_count, edge_count;
     ss_vec3 *vertex;
     ss_hull_face *face;
-    int *loop;      /* vertices of the faces */
-    int *loop_edge; /* of the same place in loop: the edge to the next corner */
+    ss_hull_planes *planes; /* of the faces, four each */
+    int *loop;              /* vertices of the faces */
+    int *loop_edge;         /* of the same place in loop: the edge to the next corner */
     ss_hull_edge *edge;
     /* vertices across an edge from v: neighbour[start[v] .. start[v+1]-1] */
     int *neighbour_start, *neighbour;
+    int *around;    /* faces at v, by rising number, at the same places: there are as many */
     ss_vec3 centre; /* mean of the vertices: inside */
     double radius;  /* of the smallest ball around `centre` */
+    double extent;  /* m: no vertex is farther from the origin */
+    double bend;    /* cosine of half the largest angle between the normals of two faces with an edge */
 } ss_hull;
 
 /* A node of a bounding box tree over triangles; leaves have count > 0. Children are `first`

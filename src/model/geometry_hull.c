@@ -2,6 +2,7 @@
 #include "model/geometry_parts.h"
 #include "model/mesh.h"
 
+#include <float.h>
 #include <string.h>
 
 /* ---- memory ----------------------------------------------------------------------------------------- */
@@ -19,9 +20,11 @@ ss_hull *ss_hull_create(int vertices, int faces, int corners, ss_error *err)
     /* Where each array begins in the one block that holds them all, and the hull before them. */
     size_t n = (size_t)vertices, f = (size_t)faces, c = (size_t)corners, used = sizeof(ss_hull);
     size_t vertex = reserve(&used, n * sizeof(ss_vec3)), face = reserve(&used, f * sizeof(ss_hull_face));
+    size_t planes = reserve(&used, (f + 3) / 4 * sizeof(ss_hull_planes));
     size_t loop = reserve(&used, c * sizeof(int)), loop_edge = reserve(&used, c * sizeof(int));
     size_t edge = reserve(&used, c / 2 * sizeof(ss_hull_edge));
     size_t start = reserve(&used, (n + 1) * sizeof(int)), neighbour = reserve(&used, c * sizeof(int));
+    size_t around = reserve(&used, c * sizeof(int));
 
     char *block = ss_allocate(used, 1);
     if (!block) {
@@ -34,11 +37,13 @@ ss_hull *ss_hull_create(int vertices, int faces, int corners, ss_error *err)
                       .edge_count = corners / 2,
                       .vertex = (ss_vec3 *)(void *)(block + vertex),
                       .face = (ss_hull_face *)(void *)(block + face),
+                      .planes = (ss_hull_planes *)(void *)(block + planes),
                       .loop = (int *)(void *)(block + loop),
                       .loop_edge = (int *)(void *)(block + loop_edge),
                       .edge = (ss_hull_edge *)(void *)(block + edge),
                       .neighbour_start = (int *)(void *)(block + start),
-                      .neighbour = (int *)(void *)(block + neighbour)};
+                      .neighbour = (int *)(void *)(block + neighbour),
+                      .around = (int *)(void *)(block + around)};
     return hull;
 }
 
@@ -47,12 +52,27 @@ void ss_hull_destroy(ss_hull *hull)
     ss_release(hull);
 }
 
+static void fill_planes(ss_hull *hull)
+{
+    for (int f = 0; f < hull->face_count; f++) {
+        ss_hull_planes *planes = &hull->planes[f / 4];
+        ss_vec3 normal = hull->face[f].normal;
+        planes->normal[0][f % 4] = (float)normal.x;
+        planes->normal[1][f % 4] = (float)normal.y;
+        planes->normal[2][f % 4] = (float)normal.z;
+        planes->offset[f % 4] = (float)hull->face[f].offset;
+    }
+    for (int f = hull->face_count; f % 4 != 0; f++) hull->planes[f / 4].offset[f % 4] = FLT_MAX;
+}
+
 void ss_hull_scale(ss_hull *hull, double length)
 {
     for (int i = 0; i < hull->vertex_count; i++) hull->vertex[i] = ss_vec3_scale(length, hull->vertex[i]);
     for (int i = 0; i < hull->face_count; i++) hull->face[i].offset *= length;
     hull->centre = ss_vec3_scale(length, hull->centre);
     hull->radius *= length;
+    hull->extent *= length;
+    fill_planes(hull);
 }
 
 /* ---- completing ------------------------------------------------------------------------------------- */
@@ -126,6 +146,11 @@ bool ss_hull_complete(ss_hull *hull, ss_error *err)
             hull->neighbour[start[hull->edge[e].vertex[k]]++] = hull->edge[e].vertex[1 - k];
     memmove(start + 1, start, (size_t)vertices * sizeof *start);
     start[0] = 0;
+    for (int f = 0; f < hull->face_count; f++)
+        for (int k = 0; k < hull->face[f].size; k++)
+            hull->around[start[hull->loop[hull->face[f].first + k]]++] = f;
+    memmove(start + 1, start, (size_t)vertices * sizeof *start);
+    start[0] = 0;
 
     ss_vec3 sum = {0.0, 0.0, 0.0};
     for (int i = 0; i < vertices; i++) sum = ss_vec3_add(sum, hull->vertex[i]);
@@ -133,7 +158,16 @@ bool ss_hull_complete(ss_hull *hull, ss_error *err)
     for (int i = 0; i < vertices; i++) {
         double distance = ss_vec3_norm(ss_vec3_subtract(hull->vertex[i], hull->centre));
         hull->radius = fmax(hull->radius, distance);
+        hull->extent = fmax(hull->extent, ss_vec3_norm(hull->vertex[i]));
     }
+
+    double least = 1.0;
+    for (int e = 0; e < hull->edge_count; e++) {
+        const int *side = hull->edge[e].face;
+        least = fmin(least, ss_vec3_dot(hull->face[side[0]].normal, hull->face[side[1]].normal));
+    }
+    hull->bend = sqrt(fmax(0.0, 0.5 * (1.0 + least)));
+    fill_planes(hull);
     return true;
 }
 

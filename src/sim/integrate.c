@@ -80,12 +80,9 @@ static void move_body(ss_body *body, double h)
     ss_quat_store(ss_quat_integrate(q, ss_vec3_load(body->velocity + 3), h), body->quaternion);
 }
 
-static bool spin_of(const ss_body *body, ss_quat q, ss_vec3 momentum, ss_vec3 *w)
+static ss_vec3 spin_of(ss_mat3 inverse, ss_quat q, ss_vec3 momentum)
 {
-    ss_mat3 inverse;
-    if (!ss_mat3_inverse(ss_mat3_load(body->inertia), &inverse)) return false;
-    *w = ss_quat_rotate(q, ss_mat3_apply(inverse, ss_quat_rotate_back(q, momentum)));
-    return true;
+    return ss_quat_rotate(q, ss_mat3_apply(inverse, ss_quat_rotate_back(q, momentum)));
 }
 
 /* Turns a body whose free rotation is that of the midpoint rule, and keeps its angular momentum L.
@@ -95,32 +92,39 @@ static bool spin_of(const ss_body *body, ss_quat q, ss_vec3 momentum, ss_vec3 *w
  * the change by t_g belongs to the next step, so that the body turns by w+ - h I^-1 t_g / 2. By Cayley's map,
  * the turn that belongs to the midpoint rule, I w = L holds exactly for the w of the rule: free flight keeps
  * momentum and energy to rounding. */
-static void turn_keeping_momentum(ss_body *body, ss_vec3 torque, double h)
+static void turn_keeping_momentum(ss_body *body, ss_mat3 inverse, ss_vec3 torque, double h)
 {
     ss_quat q = ss_quat_load(body->quaternion);
-    ss_vec3 w = ss_vec3_load(body->velocity + 3), change;
+    ss_vec3 w = ss_vec3_load(body->velocity + 3);
     ss_vec3 spin = ss_quat_rotate(q, ss_mat3_apply(ss_mat3_load(body->inertia), ss_quat_rotate_back(q, w)));
     ss_vec3 momentum = ss_vec3_add_scaled(spin, -h, torque);
-    if (!spin_of(body, q, ss_vec3_scale(h, torque), &change)) return;
+    ss_vec3 change = spin_of(inverse, q, ss_vec3_scale(h, torque));
     ss_vec3 turn = ss_vec3_scale(0.5 * h, ss_vec3_add_scaled(w, -0.5, change));
     ss_quat cayley = ss_quat_normalise((ss_quat){1.0, turn.x, turn.y, turn.z});
     q = ss_quat_normalise(ss_quat_multiply(cayley, q));
     ss_quat_store(q, body->quaternion);
-    if (spin_of(body, q, momentum, &w)) ss_vec3_store(w, body->velocity + 3);
+    ss_vec3_store(spin_of(inverse, q, momentum), body->velocity + 3);
+}
+
+void ss_sim_fly(const ss_sim *sim, const ss_free_turn *turn, const ss_mat3 *inverse, ss_body *body)
+{
+    if (!turn->midway) {
+        move_body(body, sim->h);
+        return;
+    }
+    for (int i = 0; i < 3; i++) body->position[i] += sim->h * body->velocity[i];
+    ss_mat3 own;
+    if (!inverse && ss_mat3_inverse(ss_mat3_load(body->inertia), &own)) inverse = &own;
+    if (inverse) turn_keeping_momentum(body, *inverse, turn->torque, sim->h);
 }
 
 void ss_sim_predict(const ss_sim *sim, const double *velocity, ss_body *body)
 {
     if (velocity) {
-        bool midway;
-        ss_vec3 torque = ss_sim_gyroscopic_torque(sim, body, &midway);
+        ss_free_turn turn;
+        turn.torque = ss_sim_gyroscopic_torque(sim, body, &turn.midway);
         memcpy(body->velocity, velocity, sizeof body->velocity);
-        if (midway) {
-            for (int i = 0; i < 3; i++) body->position[i] += sim->h * body->velocity[i];
-            turn_keeping_momentum(body, torque, sim->h);
-        } else {
-            move_body(body, sim->h);
-        }
+        ss_sim_fly(sim, &turn, NULL, body);
     } else if (is_driven(body)) {
         body->motion(sim->time + sim->h, body->position, body->quaternion, body->velocity,
                      body->motion_context);
@@ -139,15 +143,9 @@ void ss_sim_move_kinematic(ss_sim *sim)
 
 /* ---- together --------------------------------------------------------------------------------------- */
 
-/* How the bodies turn freely within the step; of the velocities before it, so first of all. */
-typedef struct free_turn {
-    ss_vec3 torque; /* N m, world */
-    bool midway;    /* it is that of the midpoint rule, and nothing else counts on how the body turns */
-} free_turn;
-
 typedef struct moving {
     ss_sim *sim;
-    free_turn *turns;
+    ss_free_turn *turns; /* of the velocities before the step, so first of all */
 } moving;
 
 static bool is_in_tree(const ss_sim *sim, int body)
@@ -175,13 +173,7 @@ static void move_bodies(int64_t begin, int64_t end, int worker, void *context)
     for (int64_t b = begin; b < end; b++) {
         int number = sim->frame_body[b];
         ss_body *body = ss_world_body(sim->world, number);
-        if (is_in_tree(sim, number)) continue;
-        if (!with->turns[b].midway) {
-            move_body(body, sim->h);
-            continue;
-        }
-        for (int i = 0; i < 3; i++) body->position[i] += sim->h * body->velocity[i];
-        turn_keeping_momentum(body, with->turns[b].torque, sim->h);
+        if (!is_in_tree(sim, number)) ss_sim_fly(sim, &with->turns[b], NULL, body);
     }
 }
 
@@ -228,7 +220,7 @@ bool ss_sim_move(ss_sim *sim, ss_error *err)
          by_impulses = sim->options.joints == SS_STABILISE_IMPULSE && !in_trees;
     ss_stabilise_report report;
 
-    free_turn *turns = ss_arena_take(sim->memory, (size_t)count, sizeof *turns, "free turns");
+    ss_free_turn *turns = ss_arena_take(sim->memory, (size_t)count, sizeof *turns, "free turns");
     if (!turns) return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for the turns of bodies");
     moving with = {.sim = sim, .turns = turns};
     ss_team *helpers = ss_sim_helpers(sim, count, 150);

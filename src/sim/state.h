@@ -275,6 +275,13 @@ void ss_sim_free_peg(ss_sim *sim);
 /* m/s: of b's surface minus a's at a point: prescribed motion, and belts. */
 void ss_sim_surface_velocity(const ss_sim *sim, const int body[2], const double belt[3],
                              const double point[3], double velocity[3]);
+/* How a body turns freely within the step. */
+typedef struct ss_free_turn {
+    ss_vec3 torque; /* N m, world: ss_sim_gyroscopic_torque */
+    bool midway;    /* it is that of the midpoint rule, and nothing else counts on how the body turns */
+} ss_free_turn;
+/* Along its velocity, for the step. `inverse`: of its inertia, if that is known already. */
+void ss_sim_fly(const ss_sim *sim, const ss_free_turn *turn, const ss_mat3 *inverse, ss_body *body);
 /* Moves a copy of a body to the end of the substep; velocity NULL: it is not in the frame. */
 void ss_sim_predict(const ss_sim *sim, const double *velocity, ss_body *body);
 /* All numbers; both are of the same frame. */

@@ -408,11 +408,19 @@ static void move_rows(int64_t begin, int64_t end, int worker, void *context)
     const ss_soft *soft = of->sim->soft;
     for (int r = (int)begin; r < end; r++) {
         if (r == 0) continue;
-        ss_body *body = ss_world_body(of->sim->world, soft->body_of[r]);
-        if (soft->touched[r])
+        int b = soft->body_of[r];
+        ss_body *body = ss_world_body(of->sim->world, b);
+        if (soft->touched[r]) {
             move_body(of->sim, r, of->velocity[r], body);
-        else
-            ss_sim_predict(of->sim, of->velocity[r], body);
+            continue;
+        }
+
+        /* Free flight is that of any other step, which has a torque for slow turns as well. */
+        const ss_soft_start *start = &soft->start[b];
+        ss_free_turn turn = {start->torque, start->keeps_momentum};
+        if (!turn.midway) turn.torque = ss_sim_gyroscopic_torque(of->sim, body, &turn.midway);
+        memcpy(body->velocity, of->velocity[r], sizeof body->velocity);
+        ss_sim_fly(of->sim, &turn, &soft->masses[b].inverse, body);
     }
 }
 
