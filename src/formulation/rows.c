@@ -247,20 +247,6 @@ static double stabilised_term(const ss_step_options *step, double gap, double h)
     return gap < -slop ? gamma * (gap + slop) / h : 0.0;
 }
 
-/* Hit: overlapping, or reached within the step at the speed before it. Waiting for the overlap would be too
- * late, because gap/h takes the speed away in the step in which the contact closes. */
-static double restitution_term(const ss_rows *rows, const ss_step_options *step,
-                               const ss_contact_row *contact)
-{
-    const ss_frame *frame = rows->frame;
-    double gap = frame->contacts.gap[contact->contact];
-    double e = frame->contacts.restitution ? frame->contacts.restitution[contact->contact] : 0.0;
-    double before = ss_contact_speed_before(rows, contact, contact->normal);
-    double term = stabilised_term(step, gap, frame->h);
-    bool hit = gap <= 0.0 || before + term <= 0.0;
-    return e > 0.0 && hit && before < -step->restitution_speed ? e * before : term;
-}
-
 double ss_gap_term_of(const ss_step_options *step, double gap, double h)
 {
     switch ((ss_gap_term)step->gap_term) {
@@ -276,17 +262,27 @@ double ss_gap_term_of(const ss_step_options *step, double gap, double h)
     return gap / h;
 }
 
-/* Paoli and Schatzman: gap(q+) + e gap(q-) >= 0, with gap(q+) = gap + h u+ and gap(q-) = gap - h u-, the rate
+/* Hit: overlapping, or reached within the step at the speed before it. Waiting for the overlap would be too
+ * late, because gap/h takes the speed away in the step in which the contact closes.
+ *
+ * Paoli and Schatzman: gap(q+) + e gap(q-) >= 0, with gap(q+) = gap + h u+ and gap(q-) = gap - h u-, the rate
  * of the normal's own motion being of second order. Divided by h, u+ + (1 + e) gap/h - e u- >= 0. */
+double ss_bounce_term_of(const ss_step_options *step, double gap, double h, double e, double before)
+{
+    if (step->gap_term == SS_GAP_PAOLI_SCHATZMAN) return (1.0 + e) * gap / h - e * before;
+    double term = ss_gap_term_of(step, gap, h);
+    if (step->gap_term != SS_GAP_RESTITUTION) return term;
+    bool hit = gap <= 0.0 || before + term <= 0.0;
+    return hit && before < -step->restitution_speed ? e * before : term;
+}
+
 static double gap_term(const ss_rows *rows, const ss_step_options *step, const ss_contact_row *contact)
 {
     const ss_contacts *contacts = &rows->frame->contacts;
     double gap = contacts->gap[contact->contact], h = rows->frame->h;
     double e = contacts->restitution ? contacts->restitution[contact->contact] : 0.0;
-    if (step->gap_term == SS_GAP_RESTITUTION) return restitution_term(rows, step, contact);
-    if (step->gap_term == SS_GAP_PAOLI_SCHATZMAN && e > 0.0)
-        return (1.0 + e) * gap / h - e * ss_contact_speed_before(rows, contact, contact->normal);
-    return ss_gap_term_of(step, gap, h);
+    if (!(e > 0.0)) return ss_gap_term_of(step, gap, h);
+    return ss_bounce_term_of(step, gap, h, e, ss_contact_speed_before(rows, contact, contact->normal));
 }
 
 /* In minimal coordinates: tangents along which nothing moves count as those that leave a planar frame. False

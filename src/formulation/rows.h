@@ -136,6 +136,8 @@ double ss_contact_speed(const ss_contact_row *contact, ss_vec3 direction, double
 double ss_contact_speed_before(const ss_rows *rows, const ss_contact_row *contact, ss_vec3 direction);
 /* m/s: what the gap of a contact that does not bounce adds to its normal speed. */
 double ss_gap_term_of(const ss_step_options *step, double gap, double h);
+/* The same of one that bounces, with restitution e > 0 and the normal speed before the step. */
+double ss_bounce_term_of(const ss_step_options *step, double gap, double h, double e, double before);
 /* J M^-1 J' */
 double ss_rows_inverse_mass(const ss_rows *rows, const int pair[2], const double jacobian[12]);
 

@@ -129,7 +129,7 @@ bool ss_sim_fill_mechanism_answer(ss_sim *sim, ss_error *err)
 {
     const ss_joint_system *system = ss_stabiliser_system(sim->stabiliser);
     const ss_constraints *rows = &sim->frame->constraints;
-    ss_sim_choose_gap_term(sim);
+    ss_sim_choose_gap_term(sim, sim->frame->contacts.restitution != NULL);
     if (!ss_assemble(sim->assembly, sim->frame, NULL, err)) return false;
     sim->answer = ss_answer_store_take(&sim->answer_store, sim->frame, false, err);
     if (!sim->answer) return false;

@@ -261,6 +261,7 @@ void ss_sim_destroy(ss_sim *sim)
     ss_answer_store_free(&sim->answer_store);
     ss_warm_free(&sim->warm);
     ss_byte_stream_free(&sim->backup);
+    ss_byte_stream_free(&sim->seen);
     for (int w = 0; sim->arenas && w < ss_team_size(sim->team); w++) ss_arena_destroy(sim->arenas[w]);
     ss_release(sim->arenas);
     ss_arena_destroy(sim->memory);

@@ -255,7 +255,7 @@ static bool bound_by_previous(ss_sim *sim, ss_error *err)
     double *impulses = ss_arena_take(sim->memory, (size_t)contacts, sizeof *impulses, "friction bounds");
     if (!impulses) return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for %d contacts", contacts);
     for (int c = 0; c < contacts; c++) sim->answer->normal_impulse[c] = NAN;
-    bool good = ss_warm_guess(sim, sim->answer, err);
+    bool good = ss_warm_guess(sim, sim->frame, sim->answer, err);
     for (int c = 0; c < contacts; c++) {
         impulses[c] = sim->answer->normal_impulse[c];
         sim->answer->normal_impulse[c] = 0.0;
@@ -296,21 +296,25 @@ static bool solve_problem(ss_sim *sim, ss_problem *problem, double *x, ss_error 
     return good;
 }
 
-static void look_at_contacts(ss_sim *sim)
+void ss_sim_note_contact(ss_sim *sim, int c, double gap, double impulse)
 {
     ss_sim_report *report = &sim->report;
-    const ss_contacts *contacts = &sim->frame->contacts;
-    report->contacts = contacts->count;
-    report->rows = sim->frame->constraints.row_count;
-    report->touching = 0;
-    for (int c = 0; c < contacts->count; c++) {
-        report->touching += sim->answer->normal_impulse[c] > 0.0;
-        bool of_group = sim->contacts.items[c].group > 0; // another alternative may hold: peg.c knows
-        if (!of_group && -contacts->gap[c] > report->penetration) {
-            report->penetration = -contacts->gap[c];
-            report->worst_contact = c;
-        }
+    report->touching += impulse > 0.0;
+    bool of_group = sim->contacts.items[c].group > 0; // another alternative may hold: peg.c knows
+    if (!of_group && -gap > report->penetration) {
+        report->penetration = -gap;
+        report->worst_contact = c;
     }
+}
+
+static void look_at_contacts(ss_sim *sim)
+{
+    const ss_contacts *contacts = &sim->frame->contacts;
+    sim->report.contacts = contacts->count;
+    sim->report.rows = sim->frame->constraints.row_count;
+    sim->report.touching = 0;
+    for (int c = 0; c < contacts->count; c++)
+        ss_sim_note_contact(sim, c, contacts->gap[c], sim->answer->normal_impulse[c]);
 }
 
 void ss_sim_copy_answer(const ss_answer *from, ss_answer *to)
@@ -327,13 +331,13 @@ void ss_sim_copy_answer(const ss_answer *from, ss_answer *to)
 
 /* A bouncing contact anywhere asks for Newton's law; approaches slower than two steps of free fall are
  * rest. */
-void ss_sim_choose_gap_term(ss_sim *sim)
+void ss_sim_choose_gap_term(ss_sim *sim, bool bounces)
 {
     ss_step_options *step = sim->step;
     if (!sim->gap_term_is_given && sim->options.peg != SS_PEG_OFF)
         step->gap_term = SS_GAP_PREVENTIVE; // the law is about gaps at the end of the step
     else if (!sim->gap_term_is_given)
-        step->gap_term = sim->frame->contacts.restitution ? SS_GAP_RESTITUTION : SS_GAP_STABILISED;
+        step->gap_term = bounces ? SS_GAP_RESTITUTION : SS_GAP_STABILISED;
     if (!sim->restitution_speed_is_given)
         step->restitution_speed = 2.0 * sim->h * ss_vec3_norm(ss_vec3_load(ss_world_gravity(sim->world)));
 }
@@ -343,7 +347,7 @@ bool ss_sim_solve(ss_sim *sim, ss_error *err)
     const ss_frame *frame = sim->frame;
     double start = ss_clock_seconds();
 
-    ss_sim_choose_gap_term(sim);
+    ss_sim_choose_gap_term(sim, frame->contacts.restitution != NULL);
     sim->is_solved_by_trees = ss_sim_trees_suffice(sim);
     if (!sim->is_solved_by_trees && !ss_sim_fill_coordinates(sim, err)) return false;
     ss_answer *answer = ss_answer_store_take(&sim->answer_store, frame, ss_frame_has_moments(frame), err);
@@ -379,7 +383,7 @@ bool ss_sim_solve(ss_sim *sim, ss_error *err)
     if (good && sim->options.warm_start && (sim->warm.contact_count > 0 || sim->warm.row_count > 0)) {
         for (int b = 0; b < frame->bodies.count; b++)
             memcpy(answer->velocity[b], frame->bodies.velocity[b], sizeof answer->velocity[b]);
-        good = ss_warm_guess(sim, answer, err);
+        good = ss_warm_guess(sim, frame, answer, err);
         if (good) ss_assembly_guess(sim->assembly, answer, x);
         if (good) ss_problem_project_by(problem, ss_sim_helpers(sim, problem->block_count, 20), x);
     }

@@ -3,7 +3,8 @@
  *     step.c          the order of things
  *     forces.c        gravity, damping, gyroscopic torque
  *     build_frame.c   world and contacts -> frame
- *     trees_alone.c   steps of trees that touch nothing, without a frame
+ *     trees_alone.c   steps of trees without a frame
+ *     trees_touching.c   and their contacts
  *     mechanisms_alone.c   the same in maximal coordinates
  *     warm_start.c    last step's impulses -> start of this one
  *     solve.c         frame -> answer, island by island
@@ -181,6 +182,7 @@ struct ss_sim {
     bool frame_waits;
     bool trees_are_found; /* for the frame that is to be made now */
     double frame_time;    /* s */
+    ss_answer touch;      /* impulses of the contacts in such a step of trees, memory of the substep */
     int rate_room;
     ss_frame *frame;
     ss_answer_store answer_store;
@@ -189,6 +191,7 @@ struct ss_sim {
     ss_warm warm;
     ss_byte_stream backup;  /* the world before the step, and what it starts from */
     size_t backup_of_world; /* bytes of it */
+    ss_byte_stream seen;    /* the world of a frame that waits, if user functions have changed it since */
     struct ss_soft *soft;   /* real-time steps; NULL: every step is a frame that is solved */
 
     ss_call_list calls[SS_STAGE_COUNT];
@@ -244,6 +247,10 @@ bool ss_sim_solve_trees(ss_sim *sim, ss_error *err);
 /* The same without a frame, if no user function looks at the step; *solved says whether it was so. */
 bool ss_sim_solve_trees_alone(ss_sim *sim, bool *solved, ss_error *err);
 bool ss_sim_move_trees(ss_sim *sim, ss_error *err);
+/* Contacts of such a step: may there be some, as far as options and contacts say? Then impulses, from the
+ * velocities without them in sim->links, to which they add what they do. */
+bool ss_sim_trees_may_touch(const ss_sim *sim);
+bool ss_sim_touch_trees(ss_sim *sim, bool *solved, ss_error *err);
 /* The same of mechanisms in maximal coordinates; the frame waits unless user functions were called before. */
 bool ss_sim_solve_mechanisms(ss_sim *sim, bool *solved, ss_error *err);
 bool ss_sim_fill_mechanism_answer(ss_sim *sim, ss_error *err);
@@ -257,7 +264,9 @@ bool ss_sim_check_frame(const ss_sim *sim, ss_error *err);
 /* Friction is bounded by the normal impulses of the step before (box, bound=previous). */
 bool ss_sim_needs_previous(const ss_sim *sim);
 bool ss_sim_solve(ss_sim *sim, ss_error *err);
-void ss_sim_choose_gap_term(ss_sim *sim);
+/* Contact c and its normal impulse (N s) in the report. */
+void ss_sim_note_contact(ss_sim *sim, int c, double gap, double impulse);
+void ss_sim_choose_gap_term(ss_sim *sim, bool bounces);
 
 /* ---- polyhedral exact geometry (peg.c) -------------------------------------------------------------- */
 
@@ -287,13 +296,16 @@ void ss_sim_predict(const ss_sim *sim, const double *velocity, ss_body *body);
 /* All numbers; both are of the same frame. */
 void ss_sim_copy_answer(const ss_answer *from, ss_answer *to);
 
-/* Fills a guess for the frame from the impulses of the last step. */
-bool ss_warm_guess(ss_sim *sim, ss_answer *guess, ss_error *err);
+/* Fills a guess from the impulses of the last step; frame NULL: of the contacts alone, by their own normals.
+ */
+bool ss_warm_guess(ss_sim *sim, const ss_frame *frame, ss_answer *guess, ss_error *err);
 /* Did the friction between the two shapes of contact c saturate in the last step? No, when they did not
  * touch. False when out of memory. */
 bool ss_warm_slides(ss_sim *sim, int c, bool *slides);
 /* Remembers the answer. False when out of memory: the next step then starts from zero. */
 bool ss_warm_keep(ss_sim *sim);
+/* The same of contacts alone, in a step without a frame. */
+bool ss_warm_keep_contacts(ss_sim *sim, const ss_answer *answer);
 /* Room for this many, contents lost. */
 bool ss_warm_reserve(ss_warm *warm, int contacts, int rows);
 void ss_warm_free(ss_warm *warm);

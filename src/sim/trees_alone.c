@@ -1,7 +1,7 @@
-/* Steps of trees that touch nothing: from the world to its next state without frame, problem and answer,
- * which are made from the state before the step when someone looks at them. Whatever is unusual, a limit
- * within reach, a number that is not finite, leaves the step to the ordinary way, which gives the same
- * numbers bit for bit. */
+/* Steps of trees: from the world to its next state without frame, problem and answer, which are made from the
+ * state before the step when someone looks at them. Whatever is unusual, a limit within reach, a number that
+ * is not finite, leaves the step to the ordinary way, which gives the same numbers bit for bit; with contacts
+ * (trees_touching.c) within the tolerance of the solvers. */
 #include "sim/state.h"
 
 #include "base/memory.h"
@@ -11,14 +11,12 @@
 
 #include <math.h>
 
-/* User functions would see the frame or change what it is made from; the state before a step of several
- * pieces is that of the first. */
+/* User functions would change the frame; the state before a step of several pieces is that of the first. */
 static bool may_be_alone(const ss_sim *sim)
 {
-    bool calls = false;
-    for (int stage = 0; stage < SS_STAGE_COUNT; stage++) calls |= sim->calls[stage].count > 0;
-    if (sim->options.coordinates != SS_MINIMAL || calls || sim->dynamics || sim->options.substeps > 1 ||
-        sim->options.peg != SS_PEG_OFF || sim->contacts.count > 0)
+    if (sim->options.coordinates != SS_MINIMAL || sim->calls[SS_BEFORE_SOLVE].count > 0 || sim->dynamics ||
+        sim->options.substeps > 1 || sim->options.peg != SS_PEG_OFF ||
+        (sim->contacts.count > 0 && !ss_sim_trees_may_touch(sim)))
         return false;
     for (int b = 0; b < ss_world_body_count(sim->world); b++)
         if (ss_world_body(sim->world, b)->kind == SS_KINEMATIC) return false;
@@ -135,8 +133,20 @@ bool ss_sim_find_trees(ss_sim *sim, ss_error *err)
 bool ss_sim_solve_trees_alone(ss_sim *sim, bool *solved, ss_error *err)
 {
     *solved = sim->trees_are_found = false;
+    sim->touch = (ss_answer){0};
+    sim->seen.size = 0;
     if (!may_be_alone(sim)) return true;
     double start = ss_clock_seconds();
+
+    /* The frame would have what user functions have done until now. */
+    if (sim->calls[SS_BEFORE_COLLISION].count > 0 || sim->calls[SS_AFTER_CONTACTS].count > 0) {
+        sim->seen.reading = false;
+        ss_sim_exchange_world(sim, &sim->seen);
+        if (sim->seen.failed) {
+            ss_byte_stream_free(&sim->seen);
+            return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for the state before the step");
+        }
+    }
     ss_sim_links *links = &sim->links;
     if (!ss_sim_find_trees(sim, err) || (!links->masses && !gather_links(sim, err))) return false;
     const ss_trees *trees = &sim->trees;
@@ -166,19 +176,22 @@ bool ss_sim_solve_trees_alone(ss_sim *sim, bool *solved, ss_error *err)
     if (usual && !links->solved)
         ss_trees_solve(trees, links->factored, sim->h, (const double(*)[6])links->force, links->laws,
                        links->rate, links->change);
-    if (usual) memcpy(sim->rates, links->rate, (size_t)trees->coordinates * sizeof *sim->rates);
     for (int l = 0; usual && l < trees->count; l++) {
         const double *before = ss_world_body(sim->world, trees->link[l].body)->velocity;
         double *velocity = links->change[l];
         for (int i = 0; i < 6; i++) velocity[i] += before[i];
         usual = !ss_sim_is_too_fast(sim, velocity);
     }
+    if (usual && sim->contacts.count > 0) {
+        if (!ss_sim_touch_trees(sim, &usual, err)) return false;
+        for (int l = 0; usual && l < trees->count; l++) usual = !ss_sim_is_too_fast(sim, links->change[l]);
+    }
     sim->trees_are_found = !usual;
     if (!usual) return true;
 
+    memcpy(sim->rates, links->rate, (size_t)trees->coordinates * sizeof *sim->rates);
     *solved = sim->frame_waits = true;
     sim->frame_time = sim->time;
-    sim->warm.contact_count = sim->warm.row_count = 0; // nothing to start from
     sim->report.rows = links->rows;
     sim->report.assembly += assembled - start;
     sim->report.solve += ss_clock_seconds() - assembled;
@@ -192,35 +205,71 @@ bool ss_sim_move_trees(ss_sim *sim, ss_error *err)
         memcpy(body->velocity, sim->links.change[l], sizeof body->velocity);
     }
     ss_trees_move(&sim->trees, sim->world, sim->rates, sim->h);
-    return ss_sim_end_move(sim, &sim->trees, err);
+    if (!ss_sim_end_move(sim, &sim->trees, err)) return false;
+    sim->warm.contact_count = sim->warm.row_count = 0; // nothing to start from
+    bool keeps = sim->touch.contacts > 0 && sim->options.warm_start;
+    return !keeps || ss_warm_keep_contacts(sim, &sim->touch) ||
+           ss_fail(err, SS_ERROR_RESOURCES, "out of memory for warm starts");
+}
+
+/* The answer to a frame with contacts, from their impulses. */
+static bool fill_touching_answer(ss_sim *sim)
+{
+    if (!ss_assemble(sim->assembly, sim->frame, NULL, NULL)) return false;
+    size_t size = (size_t)ss_assembly_problem(sim->assembly)->size, contacts = (size_t)sim->touch.contacts;
+    double *x = ss_arena_take(sim->memory, size, sizeof *x, "x");
+    ss_answer *answer = ss_answer_store_take(&sim->answer_store, sim->frame, false, NULL);
+    if (!x || !answer) return false;
+    memcpy(answer->normal_impulse, sim->touch.normal_impulse, contacts * sizeof *answer->normal_impulse);
+    memcpy(answer->friction_impulse, sim->touch.friction_impulse,
+           contacts * sizeof *answer->friction_impulse);
+    ss_assembly_guess(sim->assembly, answer, x);
+    ss_assembly_recover(sim->assembly, x, answer);
+    sim->answer = answer;
+    return true;
+}
+
+/* Of the world as it was. False when out of memory. */
+static bool make_frame(ss_sim *sim)
+{
+    if (!ss_sim_build_frame(sim, NULL)) return false;
+    if (sim->is_solved_by_mechanisms) return ss_sim_fill_mechanism_answer(sim, NULL);
+    if (!ss_sim_fill_coordinates(sim, NULL)) return false;
+    ss_sim_choose_gap_term(sim, sim->frame->contacts.restitution != NULL);
+    sim->is_solved_by_trees = sim->touch.contacts == 0;
+    return sim->is_solved_by_trees || fill_touching_answer(sim);
+}
+
+static void forget_frame(ss_sim *sim)
+{
+    ss_frame_destroy(sim->frame);
+    sim->frame = NULL;
+    sim->answer = NULL;
 }
 
 void ss_sim_make_waiting_frame(ss_sim *sim)
 {
     sim->frame_waits = false;
-    ss_frame_destroy(sim->frame);
-    sim->frame = NULL;
-    sim->answer = NULL;
+    forget_frame(sim);
 
     /* The world goes back to the state before the step, and then returns. If something was added to it since,
-     * the state does not fit any more, and there is no frame. */
-    ss_byte_stream now = {0};
+     * the state does not fit any more, and there is no frame; where memory was short, it waits for another
+     * look. */
+    ss_byte_stream now = {0}, *before = sim->seen.size > 0 ? &sim->seen : &sim->backup;
+    size_t bytes = sim->seen.size > 0 ? sim->seen.size : sim->backup_of_world;
     ss_sim_exchange_world(sim, &now);
-    if (!now.failed && now.size == sim->backup_of_world) {
+    bool made = !now.failed && now.size != bytes;
+    if (!now.failed && now.size == bytes) {
         double time = sim->time;
-        sim->backup.at = 0;
-        sim->backup.reading = now.reading = true;
-        ss_sim_exchange_world(sim, &sim->backup);
+        before->at = 0;
+        before->reading = now.reading = true;
+        ss_sim_exchange_world(sim, before);
         sim->time = sim->frame_time;
-        if (sim->is_solved_by_mechanisms) {
-            if (!ss_sim_build_frame(sim, NULL) || !ss_sim_fill_mechanism_answer(sim, NULL))
-                sim->answer = NULL;
-        } else {
-            sim->is_solved_by_trees = ss_sim_build_frame(sim, NULL) && ss_sim_fill_coordinates(sim, NULL);
-            if (sim->is_solved_by_trees) ss_sim_choose_gap_term(sim);
-        }
+        made = make_frame(sim);
+        if (!made) forget_frame(sim);
         sim->time = time;
         ss_sim_exchange_world(sim, &now);
     }
+    sim->frame_waits = !made;
     ss_byte_stream_free(&now);
 }

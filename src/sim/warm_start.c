@@ -75,21 +75,30 @@ static void keep_sliding(const ss_sim *sim, ss_warm *warm)
     }
 }
 
+static void keep_contact(ss_sim *sim, int64_t c, const double along[3], const ss_answer *answer)
+{
+    const ss_contact *contact = &sim->contacts.items[c];
+    ss_warm_contact *to = &sim->warm.contacts[c];
+    ss_vec3 normal = ss_vec3_load(along), tangent = ss_vec3_load(answer->friction_impulse[c]);
+    *to = (ss_warm_contact){.pair = pair_of(contact), .key = contact->key, .wait = sim->wait[c]};
+    memcpy(to->point, contact->point, sizeof to->point);
+    ss_vec3_store(ss_vec3_add_scaled(tangent, answer->normal_impulse[c], normal), to->impulse);
+    if (answer->rolling_impulse) memcpy(to->rolling, answer->rolling_impulse[c], sizeof to->rolling);
+}
+
 static void keep_range(int64_t begin, int64_t end, int worker, void *context)
 {
     (void)worker;
     ss_sim *sim = context;
-    const ss_answer *answer = sim->answer;
-    for (int64_t c = begin; c < end; c++) {
-        const ss_contact *contact = &sim->contacts.items[c];
-        ss_warm_contact *to = &sim->warm.contacts[c];
-        ss_vec3 normal = ss_vec3_load(sim->frame->contacts.normal[c]),
-                tangent = ss_vec3_load(answer->friction_impulse[c]);
-        *to = (ss_warm_contact){.pair = pair_of(contact), .key = contact->key, .wait = sim->wait[c]};
-        memcpy(to->point, contact->point, sizeof to->point);
-        ss_vec3_store(ss_vec3_add_scaled(tangent, answer->normal_impulse[c], normal), to->impulse);
-        if (answer->rolling_impulse) memcpy(to->rolling, answer->rolling_impulse[c], sizeof to->rolling);
-    }
+    for (int64_t c = begin; c < end; c++) keep_contact(sim, c, sim->frame->contacts.normal[c], sim->answer);
+}
+
+bool ss_warm_keep_contacts(ss_sim *sim, const ss_answer *answer)
+{
+    if (!ss_warm_reserve(&sim->warm, answer->contacts, 0)) return false;
+    for (int c = 0; c < answer->contacts; c++) keep_contact(sim, c, sim->contacts.items[c].normal, answer);
+    sim->warm.contact_count = answer->contacts;
+    return true;
 }
 
 bool ss_warm_keep(ss_sim *sim)
@@ -197,10 +206,11 @@ static ss_vec3 in_plane(ss_vec3 v, ss_vec3 normal)
 
 /* Contact c starts from an old one, whose impulse is a vector of the world: taken apart along the new
  * normal. */
-static void take(ss_sim *sim, int c, int old, ss_answer *guess)
+static void take(ss_sim *sim, const ss_frame *frame, int c, int old, ss_answer *guess)
 {
     ss_warm_contact *from = &sim->warm.contacts[old];
-    ss_vec3 normal = ss_vec3_load(sim->frame->contacts.normal[c]), impulse = ss_vec3_load(from->impulse);
+    ss_vec3 normal = ss_vec3_load(frame ? frame->contacts.normal[c] : sim->contacts.items[c].normal),
+            impulse = ss_vec3_load(from->impulse);
     guess->normal_impulse[c] = fmax(0.0, ss_vec3_dot(impulse, normal));
     ss_vec3_store(in_plane(impulse, normal), guess->friction_impulse[c]);
     if (guess->rolling_impulse)
@@ -210,7 +220,8 @@ static void take(ss_sim *sim, int c, int old, ss_answer *guess)
 }
 
 /* Contacts begin .. end - 1 are of one pair, whose old ones are first .. last - 1. */
-static void guess_pair(ss_sim *sim, int begin, int end, int first, int last, ss_answer *guess)
+static void guess_pair(ss_sim *sim, const ss_frame *frame, int begin, int end, int first, int last,
+                       ss_answer *guess)
 {
     const ss_contact *contacts = sim->contacts.items;
     const ss_warm *warm = &sim->warm;
@@ -218,7 +229,7 @@ static void guess_pair(ss_sim *sim, int begin, int end, int first, int last, ss_
     for (int old = first; old < last; old++) sim->warm.contacts[old].taken = false;
     for (int c = begin; c < end; c++) {
         int old = find_key(warm, first, last, first + c - begin, contacts[c].key);
-        if (old >= 0) take(sim, c, old, guess);
+        if (old >= 0) take(sim, frame, c, old, guess);
         missing |= old < 0;
     }
 
@@ -237,15 +248,15 @@ static void guess_pair(ss_sim *sim, int begin, int end, int first, int last, ss_
                 nearest = distance_squared;
             }
         }
-        if (best >= 0) take(sim, c, best, guess);
+        if (best >= 0) take(sim, frame, c, best, guess);
     }
 }
 
-bool ss_warm_guess(ss_sim *sim, ss_answer *guess, ss_error *err)
+bool ss_warm_guess(ss_sim *sim, const ss_frame *frame, ss_answer *guess, ss_error *err)
 {
     ss_warm *warm = &sim->warm;
     const ss_contact *contacts = sim->contacts.items;
-    int count = warm->contact_count > 0 ? sim->frame->contacts.count : 0, next = 0;
+    int count = warm->contact_count > 0 ? guess->contacts : 0, next = 0;
     for (int begin = 0, end; begin < count; begin = end) {
         ss_warm_pair pair = pair_of(&contacts[begin]);
         for (end = begin + 1; end < count; end++) {
@@ -257,12 +268,12 @@ bool ss_warm_guess(ss_sim *sim, ss_answer *guess, ss_error *err)
             return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for %d contacts", warm->contact_count);
         if (first == warm->contact_count) continue;
         next = end_of_pair(warm, first);
-        guess_pair(sim, begin, end, first, next, guess);
+        guess_pair(sim, frame, begin, end, first, next, guess);
     }
 
     /* Rows come and go with limits; a joint's own equations are always the first ones. */
     int old = 0;
-    for (int i = 0; i < sim->frame->constraints.row_count; i++) {
+    for (int i = 0; frame && i < frame->constraints.row_count; i++) {
         const ss_row_origin *origin = &sim->origins[i];
         while (old < warm->row_count &&
                (warm->rows[old].joint < origin->joint ||
@@ -271,7 +282,7 @@ bool ss_warm_guess(ss_sim *sim, ss_answer *guess, ss_error *err)
         if (old == warm->row_count) break;
         const ss_warm_row *row = &warm->rows[old];
         bool same = row->joint == origin->joint && row->index == origin->index;
-        const double *bounds = sim->frame->constraints.bounds[i];
+        const double *bounds = frame->constraints.bounds[i];
         bool equation = bounds[0] == -INFINITY && bounds[1] == INFINITY;
         if (same && (row->of == origin->of || equation)) guess->row_impulse[i] = row->impulse;
     }

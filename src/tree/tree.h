@@ -115,6 +115,15 @@ ss_articulated *ss_trees_factor(const ss_trees *trees, const ss_link_mass *masse
                                 ss_arena *scratch, ss_error *err);
 void ss_trees_solve(const ss_trees *trees, ss_articulated *all, double h, const double (*force)[6],
                     const ss_link_law *laws, double *rate, double (*change)[6]);
+/* The factor is M + R = (F'F)^-1, F triangular, so that impulses and velocities have one set of coordinates
+ * in which the mass is one: what impulses p do is z = F T' p, and rates change by F' z. Three impulses on a
+ * link (about its centre) as columns of F T': entries at the coordinates `index` from the link to
+ * its root, whose number is returned; the fourth column is zero. Then the changes of rates and of the links'
+ * velocities that belong to a z. */
+int ss_trees_project(const ss_trees *trees, const ss_articulated *all, int link, const ss_link_axis push[3],
+                     int *index, double (*column)[4]);
+void ss_trees_respond(const ss_trees *trees, ss_articulated *all, const double *z, double *rate,
+                      double (*change)[6]);
 
 /* The bias of a step of h as forces of the links (bias.c), for those that have none yet. Bodies that are
  * alone are left out. Midway: force without any bias; rate and change are those of ss_trees_solve with force

@@ -550,7 +550,7 @@ void ss_soft_make_frame(ss_sim *sim)
     change_places(sim);
     sim->time = soft->frame_time;
     bool good = ss_sim_build_frame(sim, NULL);
-    if (good) ss_sim_choose_gap_term(sim);
+    if (good) ss_sim_choose_gap_term(sim, sim->frame->contacts.restitution != NULL);
     good = good && ss_assemble(sim->assembly, sim->frame, NULL, NULL);
     ss_answer *answer =
         good ? ss_answer_store_take(&sim->answer_store, sim->frame, ss_frame_has_moments(sim->frame), NULL)
