@@ -191,6 +191,8 @@ def test_a_checkpoint_fits_any_number_of_threads_but_no_other_contacts(here):
     (["run", "brick-wall", "--dt", "-1"], "--dt"),
     (["run", "brick-wall", "--time", "1e12", "--dt", "1e-12"], "too many steps"),
     (["run", "brick-wall", "--record", "one", "--checkpoint", "one"], "same file"),
+    (["run", "chain", "--integrator", "runge-kutta"], "coordinates=minimal"),
+    (["run", "chain", "--coordinates", "minimal", "--integrator", "runge-kutta", "--record", "c.h5"], "no incremental problem"),
     (["scenes", "wall"], "wall"),
 ])
 def test_nonsense_is_refused_by_name(words, message, here):

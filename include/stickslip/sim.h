@@ -42,6 +42,15 @@ typedef enum ss_bias {
     SS_BIAS_CARRIED,
 } ss_bias;
 
+/* How bodies get from one step to the next where nothing touches them. */
+typedef enum ss_integrator {
+    SS_INTEGRATOR_EULER, /* as in every step: forces at its start, then poses by the new velocities */
+    /* Mechanisms in minimal coordinates under smooth forces alone are integrated to integrator_tolerance, in
+     * pieces of a step as short as it takes. Such a step is no incremental problem: it has no frame. All
+     * others, with contacts, limits, motors, springs or loops, are Euler's (docs/simulating.md) */
+    SS_INTEGRATOR_RUNGE_KUTTA,
+} ss_integrator;
+
 /* Stabilisation of joints (numerical comparison: docs/simulating.md). */
 typedef enum ss_joint_stabilisation {
     SS_STABILISE_BAUMGARTE,  /* a fraction of the error per step, joint_gamma */
@@ -81,7 +90,9 @@ typedef struct ss_sim_options {
     /* ss_coordinate_kind: with SS_MINIMAL, joints that hold the bodies in trees are exact, and frames have
      * generalised coordinates (docs/coordinates.md) */
     int coordinates;
-    int bias; /* ss_bias, with SS_MINIMAL */
+    int bias;                    /* ss_bias, with SS_MINIMAL */
+    int integrator;              /* ss_integrator; SS_INTEGRATOR_RUNGE_KUTTA needs SS_MINIMAL */
+    double integrator_tolerance; /* error of the rates in a piece of a step, as a share of them */
     /* real-time steps: soft contacts in small steps instead of formulation and solver (docs/simulating.md) */
     bool fast;
     int small_steps; /* with fast: of each step */
@@ -111,7 +122,8 @@ SS_API int64_t ss_sim_steps(const ss_sim *sim);
  * joints' time_derivative. In minimal coordinates, a step of trees that touch nothing makes its frame and
  * its answer when they are looked at, from the state before it: look before masses are changed or
  * something is added to the world (then it is NULL). */
-SS_API const ss_frame *ss_sim_frame(const ss_sim *sim); /* of the last (sub)step; NULL before the first */
+/* Of the last (sub)step; NULL before the first, and after one of SS_INTEGRATOR_RUNGE_KUTTA. */
+SS_API const ss_frame *ss_sim_frame(const ss_sim *sim);
 /* Where the kinematic bodies were when that frame was made, in their order: for ss_writer_scenery. */
 SS_API const ss_scenery *ss_sim_scenery(const ss_sim *sim);
 SS_API const ss_answer *ss_sim_answer(const ss_sim *sim);

@@ -50,7 +50,13 @@ const ss_option ss_sim_option_table[] = {
         ss_sim_options, bias, "midway", "midway|explicit|carried",
         "Coriolis and centrifugal forces in minimal coordinates: those of the whole move, which keeps "
         "energy; from the start of the step, as MuJoCo, which costs least; or by the momenta that "
-        "bodies bring along, which is stable at any step and loses energy"),
+        "bodies bring along, which loses energy"),
+    SS_ROW_CHOICE(
+        ss_sim_options, integrator, "euler", "euler|runge-kutta",
+        "where nothing touches mechanisms in minimal coordinates and only smooth forces act: steps as "
+        "always; or integrated to a tolerance, in pieces of a step, which have no frame"),
+    SS_ROW_REAL(ss_sim_options, integrator_tolerance, "1e-3", 1e-12, 0.1,
+                "error of the rates in a piece of a step, as a share of them (integrator=runge-kutta)"),
     SS_ROW_CHOICE(
         ss_sim_options, joints, "baumgarte", "baumgarte|none|spook|projection|impulse",
         "stabilisation of joints: correct a fraction of the error per step; none; damped with a "

@@ -87,6 +87,14 @@ static bool choose_formulation(ss_sim *sim, ss_error *err)
     return assign_all("with", formulation->name, formulation->options, &options->with, step, err);
 }
 
+static bool check_integrator(const ss_sim_options *options, ss_error *err)
+{
+    if (options->integrator == SS_INTEGRATOR_EULER || options->coordinates == SS_MINIMAL) return true;
+    return ss_fail(err, SS_ERROR_USAGE,
+                   "integrator: runge-kutta moves bodies along the joints that hold them, and needs "
+                   "coordinates=minimal");
+}
+
 /* The finisher goes a million times further: its kind of method needs a few iterations for that, and the next
  * steps live on it. */
 static bool choose_run(ss_sim *sim, ss_error *err)
@@ -186,7 +194,7 @@ static bool prepare(ss_sim *sim, ss_error *err)
         good &= *texts[i] || !text;
     }
     good = good || ss_fail(err, SS_ERROR_RESOURCES, "out of memory for options");
-    if (!good || !ss_options_check(ss_sim_option_table, options, err) ||
+    if (!good || !ss_options_check(ss_sim_option_table, options, err) || !check_integrator(options, err) ||
         (options->fast && !ss_soft_check_options(options, err)) || !choose_formulation(sim, err) ||
         !choose_solvers(sim, err) || !choose_run(sim, err))
         return ss_fail_in(err, "sim");
@@ -256,6 +264,7 @@ void ss_sim_destroy(ss_sim *sim)
     ss_frame_destroy(sim->frame);
     ss_trees_free(&sim->trees);
     ss_trees_free(&sim->moved);
+    ss_free_motion_destroy(sim->motion);
     ss_release(sim->rates);
     ss_sim_free_peg(sim);
     ss_answer_store_free(&sim->answer_store);

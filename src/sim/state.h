@@ -5,6 +5,7 @@
  *     build_frame.c   world and contacts -> frame
  *     trees_alone.c   steps of trees without a frame
  *     trees_touching.c   and their contacts
+ *     trees_integrated.c   steps of trees that touch nothing, to a tolerance, as no incremental problem
  *     mechanisms_alone.c   the same in maximal coordinates
  *     warm_start.c    last step's impulses -> start of this one
  *     solve.c         frame -> answer, island by island
@@ -22,6 +23,7 @@
 #include "problem/islands.h"
 #include "sim/byte_stream.h"
 #include "sim/stabilise.h"
+#include "tree/free_motion.h"
 #include "tree/tree.h"
 
 /* Two shapes and their bodies: a source of the user's need not number shapes. */
@@ -166,8 +168,10 @@ struct ss_sim {
     int *wait;              /* ss_warm_contact.wait of the frame's contacts, memory of the substep */
     ss_row_origin *origins; /* of the frame's rows */
     int origin_capacity;
-    ss_trees trees; /* in minimal coordinates, as they were when the frame was made */
-    ss_trees moved; /* after the move, until the next step */
+    ss_trees trees;         /* in minimal coordinates, as they were when the frame was made */
+    ss_trees moved;         /* after the move, until the next step */
+    ss_free_motion *motion; /* of trees that nothing touches, integrated; NULL: none yet */
+    bool is_integrated;     /* the substep was */
     ss_sim_links links;
     bool coordinates_wait;   /* the frame's generalised coordinates are not filled in until someone looks */
     bool is_solved_by_trees; /* the answer has velocities alone until someone looks */
@@ -251,6 +255,9 @@ bool ss_sim_move_trees(ss_sim *sim, ss_error *err);
  * velocities without them in sim->links, to which they add what they do. */
 bool ss_sim_trees_may_touch(const ss_sim *sim);
 bool ss_sim_touch_trees(ss_sim *sim, bool *solved, ss_error *err);
+/* integrator=runge-kutta, if nothing but smooth forces acts on trees; then there is no frame. */
+bool ss_sim_integrate_trees(ss_sim *sim, bool *solved, ss_error *err);
+bool ss_sim_move_integrated(ss_sim *sim, ss_error *err);
 /* The same of mechanisms in maximal coordinates; the frame waits unless user functions were called before. */
 bool ss_sim_solve_mechanisms(ss_sim *sim, bool *solved, ss_error *err);
 bool ss_sim_fill_mechanism_answer(ss_sim *sim, ss_error *err);

@@ -21,8 +21,9 @@ bool ss_sim_call(ss_sim *sim, ss_stage stage, ss_error *err)
 
 /* ---- the step --------------------------------------------------------------------------------------- */
 
-/* Everything but the move. again: user functions have seen this moment already. */
-static bool look_ahead(ss_sim *sim, bool again, ss_error *err)
+/* Everything but the move. again: user functions have seen this moment already; moves: the move will follow.
+ */
+static bool look_ahead(ss_sim *sim, bool again, bool moves, ss_error *err)
 {
     ss_arena_clear(sim->memory);
     sim->peg.too_far = false;
@@ -33,7 +34,7 @@ static bool look_ahead(ss_sim *sim, bool again, ss_error *err)
     double start = ss_clock_seconds();
     bool good;
     sim->contacts = (ss_contact_list){0};
-    sim->is_solved_by_mechanisms = false;
+    sim->is_solved_by_mechanisms = sim->is_integrated = false;
     ss_sim_forget_peg(sim);
     if (sim->source) {
         good = sim->source(sim, sim->memory, &sim->contacts, sim->source_context, err);
@@ -58,6 +59,8 @@ static bool look_ahead(ss_sim *sim, bool again, ss_error *err)
 
     /* Trees and other mechanisms that touch nothing need no frame. */
     bool solved;
+    if (moves && !ss_sim_integrate_trees(sim, &solved, err)) return false;
+    if (moves && solved) return true;
     if (!ss_sim_solve_trees_alone(sim, &solved, err)) return false;
     if (solved) return true;
     if (!ss_sim_solve_mechanisms(sim, &solved, err)) return false;
@@ -106,7 +109,7 @@ static bool save(ss_sim *sim, ss_error *err)
 static bool substep(ss_sim *sim, int halvings, bool again, ss_error *err)
 {
     ss_sim_report before = sim->report;
-    if (!look_ahead(sim, again, err)) return false;
+    if (!look_ahead(sim, again, true, err)) return false;
     if (sim->peg.too_far && halvings > 0) {
         double h = sim->h;
         sim->report = ss_sim_with_times(before, &sim->report);
@@ -121,9 +124,10 @@ static bool substep(ss_sim *sim, int halvings, bool again, ss_error *err)
         sim->time += sim->h;
         return true;
     }
-    if (sim->is_solved_by_mechanisms || sim->frame_waits) {
-        bool good =
-            sim->is_solved_by_mechanisms ? ss_sim_move_mechanisms(sim, err) : ss_sim_move_trees(sim, err);
+    if (sim->is_integrated || sim->is_solved_by_mechanisms || sim->frame_waits) {
+        bool good = sim->is_integrated             ? ss_sim_move_integrated(sim, err)
+                    : sim->is_solved_by_mechanisms ? ss_sim_move_mechanisms(sim, err)
+                                                   : ss_sim_move_trees(sim, err);
         if (good) sim->time += sim->h;
         return good;
     }
@@ -172,7 +176,7 @@ bool ss_sim_prepare(ss_sim *sim, ss_error *err)
     double start = ss_clock_seconds();
     if (!save(sim, err)) return ss_fail_in(err, "step %lld", (long long)sim->steps);
     sim->report = (ss_sim_report){.worst_contact = -1};
-    bool good = look_ahead(sim, false, err);
+    bool good = look_ahead(sim, false, false, err);
     if (sim->backup.size > 0) exchange(sim, true);
     close_report(sim, start);
     return good || ss_fail_in(err, "step %lld", (long long)sim->steps);

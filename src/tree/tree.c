@@ -294,8 +294,8 @@ static void find_link_axes(ss_link *link, const ss_world *world)
     }
 }
 
-/* The same bodies and joints as when the links were found, and all where they were when their axes were. */
-static bool is_unchanged(const ss_trees *trees, const ss_world *world)
+/* The same bodies and joints as when the links were found. */
+static bool has_same_links(const ss_trees *trees, const ss_world *world)
 {
     if (trees->bodies != ss_world_body_count(world) || trees->joints != ss_world_joint_count(world))
         return false;
@@ -305,12 +305,6 @@ static bool is_unchanged(const ss_trees *trees, const ss_world *world)
         if (holds(world, ss_world_joint(world, j)) != trees->holds[j]) return false;
     for (int l = 0; l < trees->count; l++) {
         const ss_link *link = &trees->link[l];
-        const ss_body *body = ss_world_body(world, link->body);
-        ss_vec3 centre = ss_vec3_load(body->position);
-        ss_quat turn = ss_quat_load(body->quaternion);
-        if (memcmp(&centre, &link->centre, sizeof centre) != 0 ||
-            memcmp(&turn, &link->turn, sizeof turn) != 0)
-            return false;
         if (link->joint < 0) continue;
         const ss_joint *joint = ss_world_joint(world, link->joint);
         if (joint->kind != link->kind || (link->side ? joint->b : joint->a) != link->body ||
@@ -323,41 +317,61 @@ static bool is_unchanged(const ss_trees *trees, const ss_world *world)
     return true;
 }
 
+/* And all where they were when their axes were. */
+static bool is_unchanged(const ss_trees *trees, const ss_world *world)
+{
+    for (int l = 0; l < trees->count; l++) {
+        const ss_link *link = &trees->link[l];
+        const ss_body *body = ss_world_body(world, link->body);
+        ss_vec3 centre = ss_vec3_load(body->position);
+        ss_quat turn = ss_quat_load(body->quaternion);
+        if (memcmp(&centre, &link->centre, sizeof centre) != 0 ||
+            memcmp(&turn, &link->turn, sizeof turn) != 0)
+            return false;
+    }
+    return has_same_links(trees, world);
+}
+
 /* ---- how they move ---------------------------------------------------------------------------------- */
 
-/* Rates from the velocities of bodies. Of what carries a joint only links move. */
-static void read_rates(ss_trees *trees, const ss_world *world)
+/* Rates of a link from the velocities of bodies. Of what carries a joint only links move. */
+static void read_link_rates(ss_trees *trees, int l, const ss_world *world)
 {
     const double none[6] = {0};
-    for (int l = 0; l < trees->count; l++) {
-        ss_link *link = &trees->link[l];
-        const ss_link *parent = link->parent < 0 ? NULL : &trees->link[link->parent];
-        const double *own = ss_world_body(world, link->body)->velocity;
-        if (link->joint < 0) {
-            memcpy(link->rate, own, sizeof link->rate);
-            continue;
-        }
-        const double *base = parent ? ss_world_body(world, parent->body)->velocity : none;
-        double sign = link->side ? 1.0 : -1.0; // b's minus a's
-        ss_vec3 w = ss_vec3_load(own + 3), base_w = ss_vec3_load(base + 3);
-        ss_vec3 turning = ss_vec3_scale(sign, ss_vec3_subtract(w, base_w));
-        if (!link->slides || link->kind == SS_JOINT_SCREW) { // a screw's angle says it all
-            for (int i = 0; i < link->count; i++) link->rate[i] = ss_vec3_dot(link->joint_spin[i], turning);
-            continue;
-        }
-
-        // of b's anchor past the point of a at the same place
-        ss_vec3 anchor = link->pose.anchor[1], v = ss_vec3_load(own), base_v = ss_vec3_load(base);
-        v = ss_vec3_add(v, ss_vec3_cross(w, ss_vec3_subtract(anchor, link->centre)));
-        if (parent)
-            base_v = ss_vec3_add(base_v, ss_vec3_cross(base_w, ss_vec3_subtract(anchor, parent->centre)));
-        ss_vec3 sliding = ss_vec3_scale(sign, ss_vec3_subtract(v, base_v));
-        for (int i = 0; i < link->count; i++) {
-            ss_vec3 slide = link->joint_slide[i];
-            bool slides = ss_vec3_dot(slide, slide) > 0.0;
-            link->rate[i] = slides ? ss_vec3_dot(slide, sliding) : ss_vec3_dot(link->joint_spin[i], turning);
-        }
+    ss_link *link = &trees->link[l];
+    const ss_link *parent = link->parent < 0 ? NULL : &trees->link[link->parent];
+    const double *own = ss_world_body(world, link->body)->velocity;
+    if (link->joint < 0) {
+        memcpy(link->rate, own, sizeof link->rate);
+        return;
     }
+    const double *base = parent ? ss_world_body(world, parent->body)->velocity : none;
+    double sign = link->side ? 1.0 : -1.0; // b's minus a's
+    ss_vec3 w = ss_vec3_load(own + 3), base_w = ss_vec3_load(base + 3);
+    ss_vec3 turning = ss_vec3_scale(sign, ss_vec3_subtract(w, base_w));
+    if (!link->slides || link->kind == SS_JOINT_SCREW) { // a screw's angle says it all
+        for (int i = 0; i < link->count; i++) link->rate[i] = ss_vec3_dot(link->joint_spin[i], turning);
+        return;
+    }
+
+    // of b's anchor past the point of a at the same place
+    ss_vec3 anchor = link->pose.anchor[1], v = ss_vec3_load(own), base_v = ss_vec3_load(base);
+    v = ss_vec3_add(v, ss_vec3_cross(w, ss_vec3_subtract(anchor, link->centre)));
+    if (parent) {
+        ss_vec3 arm = ss_vec3_subtract(anchor, ss_vec3_load(ss_world_body(world, parent->body)->position));
+        base_v = ss_vec3_add(base_v, ss_vec3_cross(base_w, arm));
+    }
+    ss_vec3 sliding = ss_vec3_scale(sign, ss_vec3_subtract(v, base_v));
+    for (int i = 0; i < link->count; i++) {
+        ss_vec3 slide = link->joint_slide[i];
+        bool slides = ss_vec3_dot(slide, slide) > 0.0;
+        link->rate[i] = slides ? ss_vec3_dot(slide, sliding) : ss_vec3_dot(link->joint_spin[i], turning);
+    }
+}
+
+static void read_rates(ss_trees *trees, const ss_world *world)
+{
+    for (int l = 0; l < trees->count; l++) read_link_rates(trees, l, world);
 }
 
 /* Velocities by the rates. */
@@ -396,6 +410,23 @@ bool ss_trees_update(ss_trees *trees, const ss_world *world, ss_error *err)
     read_rates(trees, world);
     spread_velocities(trees);
     return true;
+}
+
+bool ss_trees_find(ss_trees *trees, const ss_world *world, bool *other, ss_error *err)
+{
+    int bodies = ss_world_body_count(world), joints = ss_world_joint_count(world);
+    *other = trees->count == 0 || !has_same_links(trees, world);
+    if (!*other) return true;
+    if (!make_room(trees, bodies, joints))
+        return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for the trees of %d bodies", bodies);
+    find_links(trees, world);
+    return true;
+}
+
+void ss_trees_read_link(ss_trees *trees, int link, const ss_world *world)
+{
+    find_link_axes(&trees->link[link], world);
+    read_link_rates(trees, link, world);
 }
 
 /* The acceleration of the end of an arm that turns. */
@@ -474,7 +505,7 @@ static ss_quat twisted(ss_quat turn, double angle)
 
 /* The joint after the step: the turn of frame b in frame a, and the slide in frame a. What the joint does not
  * allow is left behind here, so that rounding does not add up. */
-static void advance(const ss_link *link, const double *rate, double h, ss_quat *turn, ss_vec3 *slide)
+void ss_link_advance(const ss_link *link, const double *rate, double h, ss_quat *turn, ss_vec3 *slide)
 {
     const ss_joint_pose *pose = &link->pose;
     *slide = (ss_vec3){0.0, 0.0, 0.0};
@@ -542,7 +573,7 @@ void ss_trees_reach(const ss_trees *trees, const double *rates, double h, ss_lin
         ss_quat turn;
         ss_vec3 slide;
         int side = link->side;
-        advance(link, rate, h, &turn, &slide);
+        ss_link_advance(link, rate, h, &turn, &slide);
         ss_vec3 anchor = link->pose.anchor[1 - side];
         ss_quat frame = link->pose.frame[1 - side];
         if (link->parent >= 0) {

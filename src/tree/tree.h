@@ -73,6 +73,10 @@ typedef struct ss_trees {
 
 /* The trees of a world as it is now, with poses and velocities; used again from step to step. */
 bool ss_trees_update(ss_trees *trees, const ss_world *world, ss_error *err);
+/* The links alone, not where they are; *other: they are not those that were there. */
+bool ss_trees_find(ss_trees *trees, const ss_world *world, bool *other, ss_error *err);
+/* Of one link: where its joint is, with its axes, and its rates. */
+void ss_trees_read_link(ss_trees *trees, int link, const ss_world *world);
 void ss_trees_free(ss_trees *trees);
 /* What remains of the links' accelerations when the rates stay as they are: the explicit bias. */
 void ss_trees_accelerate(ss_trees *trees);
@@ -83,6 +87,8 @@ void ss_trees_write_velocities(const ss_trees *trees, ss_world *world);
 void ss_trees_move(ss_trees *trees, ss_world *world, const double *rates, double h);
 /* The poses alone: after h at these rates, NULL = the links', from where their axes were found. */
 void ss_trees_reach(const ss_trees *trees, const double *rates, double h, ss_link_pose *reached);
+/* The joint of a link alone, after h at these rates: the turn of frame b in frame a, and the slide in a. */
+void ss_link_advance(const ss_link *link, const double *rate, double h, ss_quat *turn, ss_vec3 *slide);
 /* After something else has moved the bodies: what the joints do not allow of it is dropped, of poses and of
  * velocities. */
 void ss_trees_settle(ss_trees *trees, ss_world *world);

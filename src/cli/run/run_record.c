@@ -175,6 +175,11 @@ bool ss_recording_begin(ss_running *run, ss_error *err)
             if (path[k] && strcmp(path[i], path[k]) == 0)
                 return ss_fail(err, SS_ERROR_USAGE, "run: %s and %s are the same file %s", flag[k], flag[i],
                                path[i]);
+    if (options->record && run->sim_options.integrator != SS_INTEGRATOR_EULER)
+        return ss_fail(
+            err, SS_ERROR_USAGE,
+            "run: --record does not go with integrator=runge-kutta: a step of it is no incremental "
+            "problem, and has no frame");
     if (options->recording.ring > 0 && (!options->record || options->checkpoint))
         return ss_fail(err, SS_ERROR_USAGE,
                        "run: --ring needs --record FILE, and does not go with --checkpoint");
