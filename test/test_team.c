@@ -2,6 +2,7 @@
 #include <stickslip/base.h>
 
 #include "base/task_graph.h"
+#include "base/team_hold.h"
 #include "faults.h"
 #include "kit.h"
 
@@ -196,6 +197,31 @@ static double one(int64_t begin, int64_t end, int worker, void *context)
 {
     (void)worker, (void)context;
     return (double)(end - begin);
+}
+
+/* Loops with pauses between them in which workers stay awake, or fall asleep: nobody misses one. */
+TEST(a_held_team_does_the_same_work)
+{
+    uint64_t expected = hash_of_work(NULL, 1000, 7);
+    for (int s = 0; s < 4; s++) {
+        ss_team *team = ss_team_create(sizes[s], NULL);
+        for (int round = 0; round < 60; round++) {
+            bool holds = round % 3 > 0, twice = round % 3 > 1;
+            if (holds) ss_team_hold(team);
+            if (twice) ss_team_hold(team);
+            ENSURE(hash_of_work(team, 1000, 7) == expected);
+            double end = ss_clock_seconds() + 1e-5 * (round % 20);
+            while (ss_clock_seconds() < end) continue;
+            ENSURE(hash_of_work(team, 1000, 7) == expected);
+            if (twice) ss_team_let_go(team);
+            if (holds) ss_team_let_go(team);
+        }
+        ENSURE(sizes[s] > 1 || !ss_team_is_awake(team)); // there is nobody else
+        ss_team_destroy(team);
+    }
+    ss_team_hold(NULL);
+    ss_team_let_go(NULL);
+    ENSURE(!ss_team_is_awake(NULL));
 }
 
 TEST(an_empty_range_is_no_work)

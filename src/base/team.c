@@ -5,6 +5,7 @@
 
 #include "base/assert.h"
 #include "base/task_graph.h"
+#include "base/team_hold.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -51,9 +52,11 @@ struct ss_team {
      * time of all threads in them, less the time they took; and the jobs that the caller does alone because
      * it was a loss, until the next attempt. */
     double balance;
-    int rest, resting;
+    int rest;
+    _Atomic int resting;
     _Alignas(64) _Atomic uint64_t state;
     _Alignas(64) _Atomic int sleepers; // threads that wait for a job
+    _Atomic int holds;                 // of ss_team_hold
     _Atomic bool caller_sleeps, stop;
 };
 
@@ -61,7 +64,8 @@ struct ss_team {
 #define OPEN (UINT64_C(1) << 31)
 #define INSIDE (OPEN - 1)
 
-enum { PATIENCE = 4000 }; // of some ten nanoseconds each
+/* Looks of some ten nanoseconds each; many times as many while the team is held, but not without an end. */
+enum { PATIENCE = 4000, TIMES_HELD = 50 };
 
 /* s: what jobs may have gained, so that a loss is seen soon; what they may have lost before the caller works
  * alone. A time slice of another program is several milliseconds. */
@@ -120,9 +124,12 @@ static void *work(void *context)
         }
 
         // Nothing to join: looks for a while, then sleeps.
-        int looks = 0;
-        while (looks < team->patience && !is_news(team->state, last) && !team->stop) looks++, relax();
-        if (looks < team->patience) continue;
+        int looks = 0, most = team->patience;
+        while (looks < most && !is_news(team->state, last) && !team->stop) {
+            relax();
+            if (++looks == team->patience && team->holds > 0 && team->resting == 0) most *= TIMES_HELD;
+        }
+        if (looks < most) continue;
         pthread_mutex_lock(&team->mutex);
         team->sleepers++;
         while (!is_news(team->state, last) && !team->stop) pthread_cond_wait(&team->job_posted, &team->mutex);
@@ -206,6 +213,21 @@ int ss_team_size(const ss_team *team)
     return team ? team->size : 1;
 }
 
+void ss_team_hold(ss_team *team)
+{
+    if (ss_team_size(team) > 1) team->holds++;
+}
+
+void ss_team_let_go(ss_team *team)
+{
+    if (ss_team_size(team) > 1) team->holds--;
+}
+
+bool ss_team_is_awake(const ss_team *team)
+{
+    return ss_team_size(team) > 1 && team->sleepers == 0 && team->resting == 0;
+}
+
 /* ---- work ------------------------------------------------------------------------------------------- */
 
 static int64_t chunk_count(int64_t count, int64_t grain)
@@ -217,7 +239,10 @@ static int64_t chunk_count(int64_t count, int64_t grain)
 static bool share(ss_team *team, job *todo)
 {
     if (ss_team_size(team) == 1 || todo->chunks == 1) return false;
-    if (team->resting > 0) return team->resting--, false;
+    if (team->resting > 0) {
+        team->resting--;
+        return false;
+    }
 
     // Posted for all, and worked on by the caller as well. No more are woken than there are chunks for. One
     // job in eight is timed, as if by lot: jobs come in turns, and every kind of them has to be seen.
@@ -266,13 +291,23 @@ void ss_parallel_for(ss_team *team, int64_t count, int64_t grain, ss_parallel_bo
 {
     SS_ASSERT(grain > 0);
     if (grain < 1) grain = 1;
-    if (count < 1) return;
-    job todo = {.count = count,
-                .grain = grain,
-                .chunks = chunk_count(count, grain),
-                .body = body,
-                .context = context};
-    if (!share(team, &todo)) do_chunks(&todo, 0);
+    if (ss_team_size(team) > 1 && count > grain) {
+        job todo = {.count = count,
+                    .grain = grain,
+                    .chunks = chunk_count(count, grain),
+                    .body = body,
+                    .context = context};
+        if (share(team, &todo)) return;
+    }
+
+    // One thread alone draws no numbers.
+    for (int64_t begin = 0; begin < count; begin += grain) {
+        if (count - begin <= grain) {
+            body(begin, count, 0, context);
+            return;
+        }
+        body(begin, begin + grain, 0, context);
+    }
 }
 
 /* ---- tasks that wait for others --------------------------------------------------------------------- */

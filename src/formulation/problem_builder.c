@@ -82,7 +82,8 @@ bool ss_builder_start(ss_problem_store *store, const ss_rows *rows, int64_t unkn
         return ss_fail(err, SS_ERROR_RESOURCES, "%d contacts have more unknowns than can be counted",
                        rows->contact_count);
     int most_blocks = (int)(rows->joint_count + blocks);
-    builder->problem = ss_problem_store_take(store, (int)size, most_blocks, rows->body_count, err);
+    builder->problem =
+        ss_problem_store_take(store, (int)size, most_blocks, rows->body_count, ss_rows_team(rows), err);
     ss_problem *problem = builder->problem;
     if (!problem) return false;
     ss_bodies_form *form = problem->bodies;

@@ -3,6 +3,7 @@
 #include "linalg/mat6.h"
 
 #include <math.h>
+#include <stdatomic.h>
 #include <string.h>
 
 /* ---- bodies ----------------------------------------------------------------------------------------- */
@@ -371,13 +372,50 @@ static bool fill_contact(ss_rows *rows, const ss_step_options *step, ss_contact_
 typedef struct contact_filling {
     ss_rows *rows;
     const ss_step_options *step;
+    _Atomic bool bad; // both sides of some pair are one body
 } contact_filling;
+
+/* Does contact c of the frame have a row? Its live bodies. */
+static bool has_row(const ss_rows *rows, const ss_step_options *step, int c, int live[2])
+{
+    const ss_contacts *contacts = &rows->frame->contacts;
+    return find_pair(rows, contacts->pair[c], live) && !(contacts->gap[c] > step->contact_margin);
+}
+
+/* How many rows a chunk of contacts has, and how many are too far away to have one. */
+static void count_contacts(int64_t begin, int64_t end, int worker, void *context)
+{
+    (void)worker;
+    contact_filling *with = context;
+    ss_rows *rows = with->rows;
+    const ss_contacts *contacts = &rows->frame->contacts;
+    int64_t kept = 0, far = 0;
+    for (int c = (int)begin; c < end; c++) {
+        int live[2];
+        if (!check_pair(contacts->pair[c], "", c, NULL)) with->bad = true;
+        bool moves = find_pair(rows, contacts->pair[c], live);
+        bool is_far = contacts->gap[c] > with->step->contact_margin;
+        kept += moves && !is_far;
+        far += moves && is_far;
+    }
+    int64_t *of_chunk = rows->start[begin / SS_ROWS_AT_ONCE + 1];
+    of_chunk[0] = kept;
+    of_chunk[1] = far;
+}
 
 static void fill_contacts(int64_t begin, int64_t end, int worker, void *context)
 {
     (void)worker;
     const contact_filling *with = context;
-    for (int64_t k = begin; k < end; k++) fill_contact(with->rows, with->step, &with->rows->contact[k]);
+    ss_contact_row *to = &with->rows->contact[with->rows->start[begin / SS_ROWS_AT_ONCE][0]];
+    for (int c = (int)begin; c < end; c++) {
+        int live[2];
+        if (!has_row(with->rows, with->step, c, live)) continue;
+        to->contact = c;
+        to->pair[0] = live[0];
+        to->pair[1] = live[1];
+        fill_contact(with->rows, with->step, to++);
+    }
 }
 
 static double count_capped(int64_t begin, int64_t end, int worker, void *context)
@@ -397,29 +435,40 @@ static bool add_contacts(const ss_frame *frame, const ss_step_options *step, ss_
     const ss_contacts *contacts = &frame->contacts;
     rows->is_planar = ss_frame_is_planar(frame);
 
-    /* Which ones; in minimal coordinates a row has to be there to say whether anything moves along it. */
-    for (int c = 0; c < contacts->count; c++) {
-        int live[2];
-        if (!check_pair(contacts->pair[c], "contacts/pairs", c, err)) return false;
-        if (!find_pair(rows, contacts->pair[c], live)) continue;
-        if (contacts->gap[c] > step->contact_margin) {
-            rows->far_contacts++;
-            continue;
-        }
-        ss_contact_row *to = &rows->contact[rows->contact_count];
-        to->contact = c;
-        to->pair[0] = live[0];
-        to->pair[1] = live[1];
-        rows->contact_count += !rows->minimal || fill_contact(rows, step, to);
-    }
-
-    /* Their numbers. */
+    ss_team *team = ss_rows_team(rows);
     contact_filling with = {.rows = rows, .step = step};
-    if (!rows->minimal)
-        ss_parallel_for(ss_rows_team(rows), rows->contact_count, SS_ROWS_AT_ONCE, fill_contacts, &with);
+    if (ss_team_size(team) > 1) {
+        /* Where the rows of each chunk begin, then their numbers. */
+        int chunks = (contacts->count + SS_ROWS_AT_ONCE - 1) / SS_ROWS_AT_ONCE;
+        rows->start[0][0] = rows->start[0][1] = 0;
+        ss_parallel_for(team, contacts->count, SS_ROWS_AT_ONCE, count_contacts, &with);
+        for (int c = 0; with.bad && c < contacts->count; c++)
+            if (!check_pair(contacts->pair[c], "contacts/pairs", c, err)) return false;
+        for (int k = 0; k < chunks; k++)
+            for (int i = 0; i < 2; i++) rows->start[k + 1][i] += rows->start[k][i];
+        rows->contact_count = (int)rows->start[chunks][0];
+        rows->far_contacts = (int)rows->start[chunks][1];
+        ss_parallel_for(team, contacts->count, SS_ROWS_AT_ONCE, fill_contacts, &with);
+    } else {
+        /* One by one; in minimal coordinates a row has to be there to say whether anything moves along it. */
+        for (int c = 0; c < contacts->count; c++) {
+            int live[2];
+            if (!check_pair(contacts->pair[c], "contacts/pairs", c, err)) return false;
+            if (!find_pair(rows, contacts->pair[c], live)) continue;
+            if (contacts->gap[c] > step->contact_margin) {
+                rows->far_contacts++;
+                continue;
+            }
+            ss_contact_row *to = &rows->contact[rows->contact_count];
+            to->contact = c;
+            to->pair[0] = live[0];
+            to->pair[1] = live[1];
+            rows->contact_count += fill_contact(rows, step, to);
+        }
+    }
     if (step->mu_max > 0.0)
-        rows->capped_contacts = (int)ss_parallel_sum(ss_rows_team(rows), rows->contact_count, SS_ROWS_AT_ONCE,
-                                                     count_capped, &with);
+        rows->capped_contacts =
+            (int)ss_parallel_sum(team, rows->contact_count, SS_ROWS_AT_ONCE, count_capped, &with);
     return true;
 }
 
@@ -647,6 +696,18 @@ void ss_rows_push_contacts(ss_rows *rows)
     ss_parallel_for(team, rows->body_count, rows->body_count / ss_team_size(team) + 1, push_bodies, rows);
 }
 
+static void move_bodies(int64_t begin, int64_t end, int worker, void *context)
+{
+    (void)worker;
+    ss_rows *rows = context;
+    for (int64_t body = begin; body < end; body++) {
+        double response[6];
+        respond(rows, (int)body, rows->momentum[body], response);
+        for (int i = 0; i < 6; i++) rows->velocity[body][i] += response[i];
+        memset(rows->momentum[body], 0, sizeof rows->momentum[body]);
+    }
+}
+
 void ss_rows_move(ss_rows *rows)
 {
     for (int body = 0; rows->minimal && body < rows->body_count; body++)
@@ -657,12 +718,7 @@ void ss_rows_move(ss_rows *rows)
         memset(rows->momentum[body], 0, sizeof rows->momentum[body]);
     }
     if (rows->minimal) return;
-    for (int body = 0; body < rows->body_count; body++) {
-        double response[6];
-        respond(rows, body, rows->momentum[body], response);
-        for (int i = 0; i < 6; i++) rows->velocity[body][i] += response[i];
-        memset(rows->momentum[body], 0, sizeof rows->momentum[body]);
-    }
+    ss_parallel_for(ss_rows_team(rows), rows->body_count, SS_ROWS_AT_ONCE, move_bodies, rows);
 }
 
 /* ---- the answer ------------------------------------------------------------------------------------- */

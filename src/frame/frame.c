@@ -23,10 +23,12 @@ static void fill_with_default(const ss_field *field, ss_frame *frame)
     size_t items = (size_t)ss_field_items(field, frame), width = (size_t)field->width;
     double values[SS_FIELD_WIDTH];
     bool same = is_quaternion || is_bounds || field->offset == offsetof(ss_frame, bodies.state);
-    for (size_t i = 0; i < items; i++) {
-        if (i == 0 || !same) ss_field_default(field, frame, (int)i, values);
+    for (size_t i = 0; i < items && !(same && i > 0); i++) {
+        ss_field_default(field, frame, (int)i, values);
         for (size_t k = 0; k < width; k++) ss_field_set(field, data, i * width + k, values[k]);
     }
+    size_t bytes = width * ss_field_element_size(field);
+    for (size_t i = 1; same && i < items; i++) memcpy((char *)data + i * bytes, data, bytes);
 }
 
 static bool allocate_field(const ss_field *field, ss_frame *frame, ss_error *err)

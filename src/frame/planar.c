@@ -50,17 +50,22 @@ static bool is_flat(extent e)
 
 bool ss_frame_is_planar(const ss_frame *frame)
 {
+    // Forces first: in space, gravity alone tells mostly.
+    const ss_bodies *bodies = &frame->bodies;
     extent velocity = {0}, force = {0}, inertia = {0};
-    for (int b = 0; b < frame->bodies.count; b++) {
+    for (int b = 0; b < bodies->count; b++) {
+        const double *f = bodies->force[b];
+        if (ss_frame_is_live(frame, b)) widen(&force, twist_in_plane(f), twist_out_of_plane(f));
+    }
+    if (!is_flat(force)) return false;
+    for (int b = 0; b < bodies->count; b++) {
         if (!ss_frame_is_live(frame, b)) continue;
-        const double *v = frame->bodies.velocity[b], *f = frame->bodies.force[b],
-                     *I = frame->bodies.inertia[b];
+        const double *v = bodies->velocity[b], *I = bodies->inertia[b];
         widen(&velocity, twist_in_plane(v), twist_out_of_plane(v));
-        widen(&force, twist_in_plane(f), twist_out_of_plane(f));
         // I_xz and I_yz would turn a spin about z into a torque about x and y
         widen(&inertia, fabs(I[8]), fmax(fmax(fabs(I[2]), fabs(I[5])), fmax(fabs(I[6]), fabs(I[7]))));
     }
-    if (!is_flat(velocity) || !is_flat(force) || !is_flat(inertia)) return false;
+    if (!is_flat(velocity) || !is_flat(inertia)) return false;
 
     const ss_constraints *joints = &frame->constraints;
     extent rows = {0};

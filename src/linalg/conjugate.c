@@ -69,18 +69,32 @@ static int64_t grains_of(const ss_conjugate_part *part)
     return ((int64_t)part->size + SS_CONJUGATE_GRAIN - 1) / SS_CONJUGATE_GRAIN;
 }
 
+static int64_t count_grains(const ss_conjugate *cg)
+{
+    int64_t grains = 0;
+    for (int k = 0; k < SS_CONJUGATE_PARTS; k++) grains += grains_of(&cg->part[k]);
+    return grains;
+}
+
 /* Grains of all parts, one part after the other. */
+static ss_conjugate_part range_of(const ss_conjugate *cg, int64_t grain)
+{
+    const ss_conjugate_part *part = cg->part;
+    while (grain >= grains_of(part)) grain -= grains_of(part++);
+    size_t first = (size_t)grain * SS_CONJUGATE_GRAIN, left = part->size - first;
+    return (ss_conjugate_part){.size = left < SS_CONJUGATE_GRAIN ? left : SS_CONJUGATE_GRAIN,
+                               .at = part->at + first,
+                               .last = part->last + first,
+                               .direction = part->direction + first};
+}
+
 static void extrapolate_grains(int64_t begin, int64_t end, int worker, void *context)
 {
     (void)worker;
     const extrapolation *of = context;
     for (int64_t grain = begin; grain < end; grain++) {
-        const ss_conjugate_part *part = of->cg->part;
-        int64_t at = grain;
-        while (at >= grains_of(part)) at -= grains_of(part++);
-        size_t first = (size_t)at * SS_CONJUGATE_GRAIN, left = part->size - first;
-        of->cg->extrapolate(of->beta, left < SS_CONJUGATE_GRAIN ? left : SS_CONJUGATE_GRAIN, part->at + first,
-                            part->last + first, part->direction + first);
+        ss_conjugate_part range = range_of(of->cg, grain);
+        of->cg->extrapolate(of->beta, range.size, range.at, range.last, range.direction);
     }
 }
 
@@ -88,28 +102,51 @@ void ss_conjugate_next(ss_conjugate *cg, double square)
 {
     extrapolation of = {.cg = cg, .beta = weight_of(cg, square)};
     cg->weight = of.beta;
-    int64_t grains = 0;
-    for (int k = 0; k < SS_CONJUGATE_PARTS; k++) grains += grains_of(&cg->part[k]);
-    ss_parallel_for(cg->team, grains, 1, extrapolate_grains, &of);
+    ss_parallel_for(cg->team, count_grains(cg), 1, extrapolate_grains, &of);
+}
+
+static const double alike = 0.02;
+
+/* Of a grain: the square of how the change has turned, less what it may. After a plain sweep the direction is
+ * the change before. Four sums, because each addition waits for the one before. */
+static double turn_of_range(int64_t begin, int64_t end, int worker, void *context)
+{
+    (void)worker;
+    const ss_conjugate_part *part = context;
+    double sum[4] = {0.0};
+    for (int64_t at = begin; at < end; at += 4) {
+        for (int i = 0; i < 4 && at + i < end; i++) {
+            double change = part->at[at + i] - part->last[at + i], turn = change - part->direction[at + i];
+            sum[i] += turn * turn - (alike * alike) * (change * change);
+        }
+    }
+    return (sum[0] + sum[1]) + (sum[2] + sum[3]);
 }
 
 bool ss_conjugate_drifts(ss_conjugate *cg, double square)
 {
-    static const double alike = 0.02;
-    double whole = 0.0, other = 0.0;
     bool level = fabs(square - cg->last_square) <= alike * square;
     if (!level) cg->steady = 0;
     if (!level || cg->weight != 0.0) return false;
-
-    // After a plain sweep the direction is its change.
-    const ss_conjugate_part *part = &cg->part[0];
-    for (size_t i = 0; i < part->size; i++) {
-        double change = part->at[i] - part->last[i], turn = change - part->direction[i];
-        whole += change * change;
-        other += turn * turn;
-    }
-    cg->steady = other <= alike * alike * whole ? cg->steady + 1 : 0;
+    ss_conjugate_part *part = &cg->part[0];
+    double turn = ss_parallel_sum(cg->team, (int64_t)part->size, SS_CONJUGATE_GRAIN, turn_of_range, part);
+    cg->steady = turn <= 0.0 ? cg->steady + 1 : 0;
     return cg->steady > cg->steady_at_least;
+}
+
+/* Grains of all parts, as when extrapolating. */
+static void leap_grains(int64_t begin, int64_t end, int worker, void *context)
+{
+    (void)worker;
+    const extrapolation *of = context;
+    for (int64_t grain = begin; grain < end; grain++) {
+        ss_conjugate_part range = range_of(of->cg, grain);
+        for (size_t i = 0; i < range.size; i++) {
+            range.at[i] += of->beta * (range.at[i] - range.last[i]);
+            range.last[i] = range.at[i];
+            range.direction[i] = 0.0;
+        }
+    }
 }
 
 void ss_conjugate_leap(ss_conjugate *cg, double square, double times)
@@ -120,14 +157,8 @@ void ss_conjugate_leap(ss_conjugate *cg, double square, double times)
     int wait = cg->steady_at_least;
     cg->steady_at_least = progress ? wait / 2 : wait < LONGEST ? 2 * wait + 1 : LONGEST;
     if (progress) cg->leap_square = square;
-    for (int k = 0; k < SS_CONJUGATE_PARTS; k++) {
-        ss_conjugate_part *part = &cg->part[k];
-        for (size_t i = 0; i < part->size; i++) {
-            part->at[i] += times * (part->at[i] - part->last[i]);
-            part->last[i] = part->at[i];
-            part->direction[i] = 0.0;
-        }
-    }
+    extrapolation of = {.cg = cg, .beta = times};
+    ss_parallel_for(cg->team, count_grains(cg), 1, leap_grains, &of);
     cg->last_square = cg->weight = 0.0;
     cg->steady = 0;
 }

@@ -321,12 +321,24 @@ void ss_islands_release(ss_islands *islands)
     *islands = (ss_islands){0};
 }
 
+void ss_islands_gather_one(const ss_islands *islands, int island, const double *x, double *ordered)
+{
+    const int *first = &islands->first[island];
+    for (int i = first[0]; i < first[1]; i++) ordered[i] = x[islands->order[i]];
+}
+
+void ss_islands_scatter_one(const ss_islands *islands, int island, const double *ordered, double *x)
+{
+    const int *first = &islands->first[island];
+    for (int i = first[0]; i < first[1]; i++) x[islands->order[i]] = ordered[i];
+}
+
 void ss_islands_gather(const ss_islands *islands, const double *x, double *ordered)
 {
-    for (int i = 0; i < islands->first[islands->count]; i++) ordered[i] = x[islands->order[i]];
+    for (int i = 0; i < islands->count; i++) ss_islands_gather_one(islands, i, x, ordered);
 }
 
 void ss_islands_scatter(const ss_islands *islands, const double *ordered, double *x)
 {
-    for (int i = 0; i < islands->first[islands->count]; i++) x[islands->order[i]] = ordered[i];
+    for (int i = 0; i < islands->count; i++) ss_islands_scatter_one(islands, i, ordered, x);
 }

@@ -30,5 +30,8 @@ void ss_islands_release(ss_islands *islands);
 /* x of the problem to unknowns island by island, and back. */
 void ss_islands_gather(const ss_islands *islands, const double *x, double *ordered);
 void ss_islands_scatter(const ss_islands *islands, const double *ordered, double *x);
+/* The same of one island: different ones at the same time share nothing. */
+void ss_islands_gather_one(const ss_islands *islands, int island, const double *x, double *ordered);
+void ss_islands_scatter_one(const ss_islands *islands, int island, const double *ordered, double *x);
 
 #endif

@@ -63,20 +63,34 @@ static ss_bodies_form *create_bodies(int size, int bodies)
     return NULL;
 }
 
-/* No laws, no bounds, no bodies. */
-static void start(ss_problem *problem, int size, int blocks)
+static void start_rows(int64_t begin, int64_t end, int worker, void *context)
 {
-    problem->size = size;
-    problem->block_count = blocks;
-    for (int i = 0; i < size; i++) {
+    (void)worker;
+    ss_problem *problem = context;
+    for (int64_t i = begin; i < end; i++) {
         problem->lower[i] = -INFINITY;
         problem->upper[i] = INFINITY;
         problem->partner[i] = -1;
         if (problem->bodies) problem->bodies->pair[i][0] = problem->bodies->pair[i][1] = -1;
     }
-    for (int k = 0; k < blocks; k++) {
+}
+
+static void start_blocks(int64_t begin, int64_t end, int worker, void *context)
+{
+    (void)worker;
+    ss_problem *problem = context;
+    for (int64_t k = begin; k < end; k++)
         problem->blocks[k] = (ss_block){.law = SS_LAW_FREE, .contact = -1, .constraint = -1};
-    }
+}
+
+/* No laws, no bounds, no bodies. */
+static void start(ss_problem *problem, int size, int blocks, ss_team *team)
+{
+    enum { ROWS_AT_ONCE = 3072, BLOCKS_AT_ONCE = 1024 };
+    problem->size = size;
+    problem->block_count = blocks;
+    ss_parallel_for(team, size, ROWS_AT_ONCE, start_rows, problem);
+    ss_parallel_for(team, blocks, BLOCKS_AT_ONCE, start_blocks, problem);
 }
 
 ss_problem *ss_problem_create(int size, int blocks, int bodies, ss_error *err)
@@ -101,7 +115,7 @@ ss_problem *ss_problem_create(int size, int blocks, int bodies, ss_error *err)
         ss_fail(err, SS_ERROR_RESOURCES, "out of memory for a problem of %d unknowns", size);
         return NULL;
     }
-    start(problem, size, blocks);
+    start(problem, size, blocks, NULL);
     return problem;
 }
 
@@ -122,7 +136,8 @@ void ss_problem_destroy(ss_problem *problem)
 
 /* ---- memory used again ------------------------------------------------------------------------------- */
 
-ss_problem *ss_problem_store_take(ss_problem_store *store, int size, int blocks, int bodies, ss_error *err)
+ss_problem *ss_problem_store_take(ss_problem_store *store, int size, int blocks, int bodies, ss_team *team,
+                                  ss_error *err)
 {
     ss_problem *problem = store->problem;
     if (!problem || size > store->size || blocks > store->blocks || bodies > store->bodies) {
@@ -141,7 +156,7 @@ ss_problem *ss_problem_store_take(ss_problem_store *store, int size, int blocks,
     problem->A = NULL;
     problem->bodies->bodies = bodies;
     ss_bodies_form_forget_further(problem->bodies);
-    start(problem, size, blocks);
+    start(problem, size, blocks, team);
     return problem;
 }
 

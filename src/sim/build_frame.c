@@ -216,6 +216,85 @@ static bool lay_grains(const ss_sim *sim, ss_frame *frame, ss_error *err)
     return true;
 }
 
+/* What the contacts of a list need, and whether all of them can be in a frame. */
+enum {
+    SURFACE_VELOCITY = 1, // the order in which fill_contacts has the arrays
+    RESTITUTION = 2,
+    MU_STATIC = 4,
+    MU_ROLLING = 8,
+    MU_TORSION = 16,
+    SPIN_COUPLING = 32,
+    COMPLIANCE = 64,
+    DAMPING = 128,
+    ADHESION = 256,
+    MUST_GO = 512,  // it touches nothing dynamic
+    NO_BODY = 1024, // it names a body that does not exist
+};
+
+static unsigned needs_of(const ss_sim *sim, const ss_contact *contact)
+{
+    const ss_material_pair *pair = &contact->material;
+    const double *belt = contact->surface_velocity;
+    unsigned need = 0;
+    if (!body_exists(sim, contact->body_a) || !body_exists(sim, contact->body_b)) return NO_BODY;
+    bool is_static[2] = {place_of(sim, contact->body_a) < 0, place_of(sim, contact->body_b) < 0};
+    if (is_static[0] && is_static[1]) return MUST_GO;
+    if (!(belt[0] == 0.0 && belt[1] == 0.0 && belt[2] == 0.0) ||
+        (is_static[0] && told_velocity(sim, contact->body_a)) ||
+        (is_static[1] && told_velocity(sim, contact->body_b)))
+        need |= SURFACE_VELOCITY;
+    if (pair->restitution > 0.0) need |= RESTITUTION;
+    if (pair->mu_static > pair->mu) need |= MU_STATIC;
+    if (pair->mu_rolling > 0.0) need |= MU_ROLLING;
+    if (pair->mu_torsion > 0.0) need |= MU_TORSION;
+    if (pair->mu_torsion > 0.0 && pair->spin_coupling != SS_SPIN_INDEPENDENT) need |= SPIN_COUPLING;
+    if (pair->stiffness > 0.0) need |= COMPLIANCE | DAMPING; // with it a compliance is that of a spring
+    if (pair->adhesion > 0.0) need |= ADHESION;
+    return need;
+}
+
+typedef struct contact_scan {
+    const ss_sim *sim;
+    _Atomic unsigned need;
+} contact_scan;
+
+static void scan_range(int64_t begin, int64_t end, int worker, void *context)
+{
+    (void)worker;
+    contact_scan *scan = context;
+    unsigned need = 0;
+    for (int64_t c = begin; c < end; c++) need |= needs_of(scan->sim, &scan->sim->contacts.items[c]);
+    if (need) atomic_fetch_or(&scan->need, need);
+}
+
+/* Contacts of a user's source or edits may name any body. Those that touch nothing dynamic go. */
+static bool scan_contacts(ss_sim *sim, unsigned *need, ss_error *err)
+{
+    ss_contact_list *list = &sim->contacts;
+    if (list->count > 0 && !list->items)
+        return ss_fail(err, SS_ERROR_INPUT, "contacts: count is %d, but the list is NULL", list->count);
+    contact_scan scan = {.sim = sim};
+    ss_parallel_for(ss_sim_helpers(sim, list->count, 6), list->count, SS_SIM_AT_ONCE, scan_range, &scan);
+    *need = scan.need;
+    if (!(*need & (MUST_GO | NO_BODY))) return true;
+
+    int kept = 0;
+    *need = 0;
+    for (int c = 0; c < list->count; c++) {
+        const ss_contact *contact = &list->items[c];
+        unsigned own = needs_of(sim, contact);
+        if (own == NO_BODY)
+            return ss_fail(err, SS_ERROR_INPUT, "contact %d: bodies %d and %d do not both exist", c,
+                           contact->body_a, contact->body_b);
+        if (own == MUST_GO) continue;
+        *need |= own;
+        if (kept != c) list->items[kept] = *contact;
+        kept++;
+    }
+    list->count = kept;
+    return true;
+}
+
 static void fill_contact_range(int64_t begin, int64_t end, int worker, void *context)
 {
     (void)worker;
@@ -249,39 +328,19 @@ static void fill_contact_range(int64_t begin, int64_t end, int worker, void *con
 }
 
 /* The contacts of the frame. Optional arrays are enabled only when a contact needs them. */
-static bool fill_contacts(ss_sim *sim, ss_frame *frame, ss_error *err)
+static bool fill_contacts(ss_sim *sim, unsigned need, ss_frame *frame, ss_error *err)
 {
-    struct {
-        bool surface_velocity, restitution, mu_static, mu_rolling, mu_torsion, spin_coupling, compliance,
-            damping, adhesion;
-    } need = {0};
-    for (int c = 0; c < sim->contacts.count; c++) {
-        const ss_contact *contact = &sim->contacts.items[c];
-        const ss_material_pair *pair = &contact->material;
-        const double *belt = contact->surface_velocity;
-        need.surface_velocity |=
-            !(belt[0] == 0.0 && belt[1] == 0.0 && belt[2] == 0.0) ||
-            (place_of(sim, contact->body_a) < 0 && told_velocity(sim, contact->body_a)) ||
-            (place_of(sim, contact->body_b) < 0 && told_velocity(sim, contact->body_b));
-        need.restitution |= pair->restitution > 0.0;
-        need.mu_static |= pair->mu_static > pair->mu;
-        need.mu_rolling |= pair->mu_rolling > 0.0;
-        need.mu_torsion |= pair->mu_torsion > 0.0;
-        need.spin_coupling |= pair->mu_torsion > 0.0 && pair->spin_coupling != SS_SPIN_INDEPENDENT;
-        need.compliance |= pair->stiffness > 0.0;
-        need.damping |= pair->stiffness > 0.0; // with it a compliance is that of a spring
-        need.adhesion |= pair->adhesion > 0.0;
-    }
-    if ((need.surface_velocity && !ss_frame_enable(frame, "contacts/surface_velocities", err)) ||
-        (need.restitution && !ss_frame_enable(frame, "contacts/restitution", err)) ||
-        (need.mu_static && !ss_frame_enable(frame, "contacts/mu_s", err)) ||
-        (need.mu_rolling && !ss_frame_enable(frame, "contacts/mu_r", err)) ||
-        (need.mu_torsion && !ss_frame_enable(frame, "contacts/mu_t", err)) ||
-        (need.spin_coupling && !ss_frame_enable(frame, "contacts/spin_coupling", err)) ||
-        (need.compliance && !ss_frame_enable(frame, "contacts/compliance", err)) ||
-        (need.damping && !ss_frame_enable(frame, "contacts/damping", err)) ||
-        (need.adhesion && !ss_frame_enable(frame, "contacts/adhesion", err)))
-        return false;
+    static const char *const paths[] = {"contacts/surface_velocities",
+                                        "contacts/restitution",
+                                        "contacts/mu_s",
+                                        "contacts/mu_r",
+                                        "contacts/mu_t",
+                                        "contacts/spin_coupling",
+                                        "contacts/compliance",
+                                        "contacts/damping",
+                                        "contacts/adhesion"};
+    for (size_t k = 0; k < sizeof paths / sizeof *paths; k++)
+        if (need & 1u << k && !ss_frame_enable(frame, paths[k], err)) return false;
 
     // Static friction first: it looks into what is kept of the last step, which is one for all.
     ss_contacts *to = &frame->contacts;
@@ -289,7 +348,7 @@ static bool fill_contacts(ss_sim *sim, ss_frame *frame, ss_error *err)
         if (!find_friction(sim, c, &to->mu[c][0]))
             return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for %d contacts", to->count);
     }
-    ss_parallel_for(ss_sim_helpers(sim, to->count, 30), to->count, SS_SIM_AT_ONCE, fill_contact_range, sim);
+    ss_parallel_for(ss_sim_helpers(sim, to->count, 7), to->count, SS_SIM_AT_ONCE, fill_contact_range, sim);
     return lay_grains(sim, frame, err);
 }
 
@@ -547,32 +606,20 @@ bool ss_sim_build_frame(ss_sim *sim, ss_error *err)
     if (needs_trees && !ss_sim_find_trees(sim, err)) return false;
     sim->trees_are_found = false;
 
-    /* Contacts of a user's source or edits may name any body. Those that touch nothing dynamic go. */
-    ss_contact_list *list = &sim->contacts;
-    int kept = 0;
-    if (list->count > 0 && !list->items)
-        return ss_fail(err, SS_ERROR_INPUT, "contacts: count is %d, but the list is NULL", list->count);
-    for (int c = 0; c < list->count; c++) {
-        const ss_contact *contact = &list->items[c];
-        if (!body_exists(sim, contact->body_a) || !body_exists(sim, contact->body_b))
-            return ss_fail(err, SS_ERROR_INPUT, "contact %d: bodies %d and %d do not both exist", c,
-                           contact->body_a, contact->body_b);
-        if (place_of(sim, contact->body_a) < 0 && place_of(sim, contact->body_b) < 0) continue;
-        if (kept != c) list->items[kept] = *contact;
-        kept++;
-    }
-    list->count = kept;
+    unsigned need = 0;
+    if (!scan_contacts(sim, &need, err)) return false;
 
     /* The number of joint rows is known only when they are made: so they come before the frame. */
     equations all;
     if (!make_equations(sim, &all, err)) return false;
     ss_frame_destroy(sim->frame);
-    ss_frame *frame = sim->frame = ss_frame_create(bodies, all.constraints, all.count, list->count, err);
+    ss_frame *frame = sim->frame =
+        ss_frame_create(bodies, all.constraints, all.count, sim->contacts.count, err);
     if (!frame) return false;
     frame->h = sim->h;
     frame->time = sim->time;
-    ss_parallel_for(ss_sim_helpers(sim, bodies, 200), bodies, SS_SIM_AT_ONCE, fill_bodies, sim);
-    if (!fill_contacts(sim, frame, err) || !fill_constraints(sim, &all, frame, err)) return false;
+    ss_parallel_for(ss_sim_helpers(sim, bodies, 50), bodies, SS_SIM_AT_ONCE, fill_bodies, sim);
+    if (!fill_contacts(sim, need, frame, err) || !fill_constraints(sim, &all, frame, err)) return false;
 
     /* Bodies with prescribed motion are not in the frame; to draw it one needs to know where they are. */
     ss_scenery *scenery = &sim->scenery;
@@ -652,9 +699,9 @@ bool ss_sim_check_frame(const ss_sim *sim, ss_error *err)
     const ss_bodies *bodies = &frame->bodies;
     const ss_contacts *contacts = &frame->contacts;
     frame_check check = {.frame = frame};
-    ss_parallel_for(ss_sim_helpers(sim, bodies->count, 40), bodies->count, SS_SIM_AT_ONCE, check_bodies,
+    ss_parallel_for(ss_sim_helpers(sim, bodies->count, 10), bodies->count, SS_SIM_AT_ONCE, check_bodies,
                     &check);
-    ss_parallel_for(ss_sim_helpers(sim, contacts->count, 20), contacts->count, SS_SIM_AT_ONCE, check_contacts,
+    ss_parallel_for(ss_sim_helpers(sim, contacts->count, 6), contacts->count, SS_SIM_AT_ONCE, check_contacts,
                     &check);
 
     /* The first of them has a name. */

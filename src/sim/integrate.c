@@ -5,6 +5,7 @@
 #include "linalg/quat.h"
 #include "model/joint_rows.h"
 
+#include <stdatomic.h>
 #include <stdio.h>
 
 ss_body_label ss_sim_body_label(const ss_sim *sim, int body)
@@ -56,9 +57,28 @@ bool ss_sim_is_too_fast(const ss_sim *sim, const double velocity[6])
              ss_vec3_norm(ss_vec3_load(velocity + 3)) <= most_angular);
 }
 
+typedef struct finite_check {
+    const ss_sim *sim;
+    _Atomic bool bad;
+} finite_check;
+
+static void check_speeds(int64_t begin, int64_t end, int worker, void *context)
+{
+    (void)worker;
+    finite_check *check = context;
+    for (int64_t b = begin; b < end; b++) {
+        if (ss_sim_is_too_fast(check->sim, check->sim->answer->velocity[b])) check->bad = true;
+    }
+}
+
 bool ss_sim_check_answer(const ss_sim *sim, ss_error *err)
 {
-    for (int b = 0; b < sim->answer->bodies; b++) {
+    int count = sim->answer->bodies;
+    finite_check check = {.sim = sim};
+    ss_parallel_for(ss_sim_helpers(sim, count, 4), count, SS_SIM_AT_ONCE, check_speeds, &check);
+
+    /* The first of them has a name. */
+    for (int b = 0; check.bad && b < count; b++) {
         const double *v = sim->answer->velocity[b];
         if (!ss_sim_is_too_fast(sim, v)) continue;
         double linear = ss_vec3_norm(ss_vec3_load(v)), angular = ss_vec3_norm(ss_vec3_load(v + 3));
@@ -153,15 +173,19 @@ static bool is_in_tree(const ss_sim *sim, int body)
     return sim->options.coordinates == SS_MINIMAL && !sim->trees.link[sim->trees.of_body[body]].alone;
 }
 
-static void find_turns(int64_t begin, int64_t end, int worker, void *context)
+/* The turns, then the new velocities. */
+static void take_velocities(int64_t begin, int64_t end, int worker, void *context)
 {
     (void)worker;
     const moving *with = context;
     for (int64_t b = begin; b < end; b++) {
         int number = with->sim->frame_body[b];
-        const ss_body *body = ss_world_body(with->sim->world, number);
-        if (is_in_tree(with->sim, number)) continue; // it turns along its joints
-        with->turns[b].torque = ss_sim_gyroscopic_torque(with->sim, body, &with->turns[b].midway);
+        ss_body *body = ss_world_body(with->sim->world, number);
+        free_turn *turn = &with->turns[b];
+        *turn = (free_turn){0};
+        if (!is_in_tree(with->sim, number)) // else it turns along its joints
+            turn->torque = ss_sim_gyroscopic_torque(with->sim, body, &turn->midway);
+        memcpy(body->velocity, with->sim->answer->velocity[b], sizeof body->velocity);
     }
 }
 
@@ -220,11 +244,11 @@ bool ss_sim_move(ss_sim *sim, ss_error *err)
          by_impulses = sim->options.joints == SS_STABILISE_IMPULSE && !in_trees;
     ss_stabilise_report report;
 
-    ss_free_turn *turns = ss_arena_take(sim->memory, (size_t)count, sizeof *turns, "free turns");
+    ss_free_turn *turns = ss_arena_take_unset(sim->memory, (size_t)count, sizeof *turns, "free turns");
     if (!turns) return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for the turns of bodies");
     moving with = {.sim = sim, .turns = turns};
-    ss_team *helpers = ss_sim_helpers(sim, count, 150);
-    ss_parallel_for(helpers, count, SS_SIM_AT_ONCE, find_turns, &with);
+    ss_team *helpers = ss_sim_helpers(sim, count, 40);
+    ss_parallel_for(helpers, count, SS_SIM_AT_ONCE, take_velocities, &with);
 
     /* Correction impulses before the move count on bodies that turn by their velocity, exp(h w / 2) q. */
     for (int j = 0; by_impulses && j < ss_world_joint_count(world); j++) {
@@ -236,11 +260,6 @@ bool ss_sim_move(ss_sim *sim, ss_error *err)
         }
     }
     if (in_trees && !ss_trees_copy(&sim->trees, &sim->moved, err)) return false;
-
-    for (int b = 0; b < count; b++) {
-        ss_body *body = ss_world_body(world, sim->frame_body[b]);
-        memcpy(body->velocity, sim->answer->velocity[b], sizeof body->velocity);
-    }
 
     /* Friction that depends on the load follows the force of the step before. */
     for (int i = 0; i < sim->frame->constraints.row_count; i++) {
@@ -264,19 +283,35 @@ bool ss_sim_move(ss_sim *sim, ss_error *err)
     return ss_sim_end_move(sim, NULL, err);
 }
 
+static bool is_finite(const ss_body *body)
+{
+    double sum = 0.0; // 0 times what is not finite is not a number
+    for (int i = 0; i < 3; i++) sum += 0.0 * body->position[i];
+    for (int i = 0; i < 4; i++) sum += 0.0 * body->quaternion[i];
+    for (int i = 0; i < 6; i++) sum += 0.0 * body->velocity[i];
+    return sum == 0.0;
+}
+
+static void check_poses(int64_t begin, int64_t end, int worker, void *context)
+{
+    (void)worker;
+    finite_check *check = context;
+    for (int64_t b = begin; b < end; b++) {
+        if (!is_finite(ss_world_body(check->sim->world, (int)b))) check->bad = true;
+    }
+}
+
 bool ss_sim_end_move(ss_sim *sim, const ss_trees *trees, ss_error *err)
 {
     ss_world *world = sim->world;
     if (trees) ss_trees_follow(trees, world);
     for (int j = 0; !trees && j < ss_world_joint_count(world); j++) ss_joint_follow(world, j);
 
-    for (int b = 0; b < ss_world_body_count(world); b++) {
-        const ss_body *body = ss_world_body(world, b);
-        double sum = 0.0; // 0 times what is not finite is not a number
-        for (int i = 0; i < 3; i++) sum += 0.0 * body->position[i];
-        for (int i = 0; i < 4; i++) sum += 0.0 * body->quaternion[i];
-        for (int i = 0; i < 6; i++) sum += 0.0 * body->velocity[i];
-        if (sum != 0.0)
+    int count = ss_world_body_count(world);
+    finite_check check = {.sim = sim};
+    ss_parallel_for(ss_sim_helpers(sim, count, 4), count, SS_SIM_AT_ONCE, check_poses, &check);
+    for (int b = 0; check.bad && b < count; b++) {
+        if (!is_finite(ss_world_body(world, b)))
             return ss_fail(err, SS_ERROR_INPUT, "%s: its pose is not finite after the move",
                            ss_sim_body_label(sim, b).text);
     }

@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "base/memory.h"
 #include "formulation/box.h"
 #include "linalg/vec3.h"
 #include "problem/bodies_form.h"
@@ -25,15 +26,15 @@ typedef struct outcome {
     bool good, finished;
     const char *refusal; // why no method takes it
     ss_status status;
-    int iterations;
+    int iterations, contacts;
     double gauge[SS_GAUGE_COUNT];
 } outcome;
 
 typedef struct crew {
     const ss_sim *sim;
     ss_islands *islands;
-    double *x;  // island by island
-    int *queue; // largest island first
+    double *x, *ordered; // of the whole problem; the same island by island
+    int *queue;          // largest island first
     outcome *outcomes;
 } crew;
 
@@ -134,7 +135,7 @@ static void solve_one(const ss_sim *sim, ss_problem *problem, ss_arena *arena, s
 
     /* Where there are only equations, the start is their solution, which is measured; if it meets the rule,
      * the solver has nothing to do. */
-    *to = (outcome){.good = true, .status = SS_NOT_APPLICABLE};
+    *to = (outcome){.good = true, .status = SS_NOT_APPLICABLE, .contacts = ss_problem_contacts(problem)};
     if (sim->finisher.solver && ss_equations_solve(problem, arena, x)) {
         const ss_stop_rule *rule = &sim->first.run.stop;
         ss_sim_method no_iterations = sim->first;
@@ -157,7 +158,7 @@ static void solve_one(const ss_sim *sim, ss_problem *problem, ss_arena *arena, s
     if (to->finished && !calls) {
         next = (ss_wait){.call_again = true, .doublings = doublings};
     } else if (to->finished) {
-        int64_t contacts = ss_problem_contacts(problem);
+        int64_t contacts = to->contacts;
         int64_t steps = (contacts * contacts / squared_contacts_per_step_of_rest) << doublings;
         next.steps = steps < LONGEST_REST ? (int)steps : LONGEST_REST;
         next.calm = 0;
@@ -179,8 +180,10 @@ static void solve_one(const ss_sim *sim, ss_problem *problem, ss_arena *arena, s
 static void solve_at(const crew *all, int64_t k, ss_arena *arena, ss_team *team)
 {
     int i = all->queue[k];
-    solve_one(all->sim, &all->islands->problems[i], arena, team, all->x + all->islands->first[i],
+    ss_islands_gather_one(all->islands, i, all->x, all->ordered);
+    solve_one(all->sim, &all->islands->problems[i], arena, team, all->ordered + all->islands->first[i],
               &all->outcomes[i]);
+    ss_islands_scatter_one(all->islands, i, all->ordered, all->x);
 }
 
 static void solve_range(int64_t begin, int64_t end, int worker, void *context)
@@ -198,18 +201,19 @@ static bool solve_islands(ss_sim *sim, ss_problem *problem, ss_islands *islands,
     }
     crew all = {.sim = sim,
                 .islands = islands,
-                .x = ss_arena_take(sim->memory, (size_t)problem->size, sizeof *x, "x by islands"),
+                .x = x,
+                .ordered = ss_arena_take_unset(sim->memory, (size_t)problem->size, sizeof *x, "x by islands"),
                 .queue = ss_arena_take(sim->memory, (size_t)islands->count, sizeof *all.queue, "islands"),
                 .outcomes = outcomes};
-    if (!all.x || !all.queue)
+    if (!all.ordered || !all.queue)
         return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for %d unknowns", problem->size);
-    ss_islands_gather(islands, x, all.x);
 
     /* Counting sort by the number of binary digits of the size: the large ones first, equals in order. */
-    int at = 0;
-    for (int digits = 31; digits >= 0; digits--)
-        for (int i = 0; i < islands->count; i++)
-            if (islands->problems[i].size >> digits == 1) all.queue[at++] = i;
+    int start[33] = {0};
+    for (int i = 0; i < islands->count; i++) start[__builtin_clz((unsigned)islands->problems[i].size) + 1]++;
+    for (int zeros = 0; zeros < 32; zeros++) start[zeros + 1] += start[zeros];
+    for (int i = 0; i < islands->count; i++)
+        all.queue[start[__builtin_clz((unsigned)islands->problems[i].size)]++] = i;
 
     /* Islands at the head of the queue that are each more than the share of one thread are solved by all
      * threads together, one after the other. Which thread solves what does not change the results. */
@@ -233,7 +237,6 @@ static bool solve_islands(ss_sim *sim, ss_problem *problem, ss_islands *islands,
     all.queue += shared;
     ss_parallel_for(rest - largest < crumbs_unknowns ? NULL : team, islands->count - shared, 1, solve_range,
                     &all);
-    ss_islands_scatter(islands, all.x, x);
     return true;
 }
 
@@ -284,8 +287,7 @@ static bool solve_problem(ss_sim *sim, ss_problem *problem, double *x, ss_error 
                 ss_fail(err, SS_ERROR_USAGE, "solver %s is not applicable to the problem of this step: it %s",
                         sim->first.solver->name, of->refusal);
         if (!good) break;
-        int contacts = ss_problem_contacts(islands.problems ? &islands.problems[i] : problem);
-        if (contacts > report->largest_island) report->largest_island = contacts;
+        if (of->contacts > report->largest_island) report->largest_island = of->contacts;
         if (of->status > report->status) report->status = of->status;
         if (of->iterations > report->iterations) report->iterations = of->iterations;
         report->finished += of->finished;
@@ -296,25 +298,67 @@ static bool solve_problem(ss_sim *sim, ss_problem *problem, double *x, ss_error 
     return good;
 }
 
-void ss_sim_note_contact(ss_sim *sim, int c, double gap, double impulse)
+/* What one contact or a range of them adds to the report. */
+typedef struct contact_look {
+    int touching, worst_contact;
+    double penetration; // m
+} contact_look;
+
+static void look_at(const ss_sim *sim, int c, double gap, double impulse, contact_look *look)
 {
-    ss_sim_report *report = &sim->report;
-    report->touching += impulse > 0.0;
+    look->touching += impulse > 0.0;
     bool of_group = sim->contacts.items[c].group > 0; // another alternative may hold: peg.c knows
-    if (!of_group && -gap > report->penetration) {
-        report->penetration = -gap;
-        report->worst_contact = c;
+    if (!of_group && -gap > look->penetration) {
+        look->penetration = -gap;
+        look->worst_contact = c;
     }
 }
 
-static void look_at_contacts(ss_sim *sim)
+static void report_look(ss_sim_report *report, const contact_look *look)
 {
-    const ss_contacts *contacts = &sim->frame->contacts;
-    sim->report.contacts = contacts->count;
+    report->touching += look->touching;
+    if (look->penetration > report->penetration) {
+        report->penetration = look->penetration;
+        report->worst_contact = look->worst_contact;
+    }
+}
+
+void ss_sim_note_contact(ss_sim *sim, int c, double gap, double impulse)
+{
+    contact_look look = {.worst_contact = -1};
+    look_at(sim, c, gap, impulse, &look);
+    report_look(&sim->report, &look);
+}
+
+typedef struct looking {
+    const ss_sim *sim;
+    contact_look *looks; // of each chunk
+} looking;
+
+static void look_at_range(int64_t begin, int64_t end, int worker, void *context)
+{
+    (void)worker;
+    const looking *with = context;
+    const ss_sim *sim = with->sim;
+    contact_look *look = &with->looks[begin / SS_SIM_AT_ONCE];
+    *look = (contact_look){.worst_contact = -1};
+    for (int c = (int)begin; c < end; c++)
+        look_at(sim, c, sim->frame->contacts.gap[c], sim->answer->normal_impulse[c], look);
+}
+
+static bool look_at_contacts(ss_sim *sim, ss_error *err)
+{
+    int count = sim->frame->contacts.count, chunks = (count + SS_SIM_AT_ONCE - 1) / SS_SIM_AT_ONCE;
+    looking with = {.sim = sim};
+    with.looks = ss_arena_take_unset(sim->memory, (size_t)chunks, sizeof *with.looks, "looks at contacts");
+    if (!with.looks) return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for %d contacts", count);
+    ss_parallel_for(ss_sim_helpers(sim, count, 5), count, SS_SIM_AT_ONCE, look_at_range, &with);
+
+    sim->report.contacts = count;
     sim->report.rows = sim->frame->constraints.row_count;
     sim->report.touching = 0;
-    for (int c = 0; c < contacts->count; c++)
-        ss_sim_note_contact(sim, c, contacts->gap[c], sim->answer->normal_impulse[c]);
+    for (int k = 0; k < chunks; k++) report_look(&sim->report, &with.looks[k]);
+    return true;
 }
 
 void ss_sim_copy_answer(const ss_answer *from, ss_answer *to)
@@ -357,8 +401,7 @@ bool ss_sim_solve(ss_sim *sim, ss_error *err)
     if (sim->is_solved_by_trees) {
         bool good = answer && ss_sim_solve_trees(sim, err);
         sim->report.solve += ss_clock_seconds() - start;
-        if (good) look_at_contacts(sim);
-        return good;
+        return good && look_at_contacts(sim, err);
     }
     if (!answer || !bound_by_previous(sim, err) || !ss_assemble(sim->assembly, frame, NULL, err))
         return false;
@@ -372,8 +415,7 @@ bool ss_sim_solve(ss_sim *sim, ss_error *err)
         if (!good && err) *err = own;
         sim->report.assembly += assembled - start;
         sim->report.solve += ss_clock_seconds() - assembled;
-        if (good) look_at_contacts(sim);
-        return good;
+        return good && look_at_contacts(sim, err);
     }
 
     /* The start: impulses of the step before. The answer, not yet filled, holds the guess first. */
@@ -385,7 +427,7 @@ bool ss_sim_solve(ss_sim *sim, ss_error *err)
             memcpy(answer->velocity[b], frame->bodies.velocity[b], sizeof answer->velocity[b]);
         good = ss_warm_guess(sim, frame, answer, err);
         if (good) ss_assembly_guess(sim->assembly, answer, x);
-        if (good) ss_problem_project_by(problem, ss_sim_helpers(sim, problem->block_count, 20), x);
+        if (good) ss_problem_project_by(problem, ss_sim_helpers(sim, problem->block_count, 13), x);
     }
 
     double assembled = ss_clock_seconds();
@@ -394,6 +436,5 @@ bool ss_sim_solve(ss_sim *sim, ss_error *err)
     if (good) ss_assembly_recover(sim->assembly, x, answer);
     sim->report.solve += solved - assembled;
     sim->report.assembly += assembled - start + ss_clock_seconds() - solved;
-    if (good) look_at_contacts(sim);
-    return good;
+    return good && look_at_contacts(sim, err);
 }

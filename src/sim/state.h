@@ -17,6 +17,7 @@
 
 #include <stickslip/sim.h>
 
+#include "base/team_hold.h"
 #include "collision/alternatives.h"
 #include "linalg/vec3.h"
 #include "problem/answer_store.h"
@@ -205,12 +206,14 @@ struct ss_sim {
 };
 
 /* Bodies and contacts are gone through in chunks of this many, by all threads if that takes one of them long
- * enough: another is woken in about ten microseconds. `each`: ns, about. */
+ * enough: another is woken in about ten microseconds, and joins in less than one when it is awake. `each`:
+ * ns, about. */
 enum { SS_SIM_AT_ONCE = 128 };
 static inline ss_team *ss_sim_helpers(const ss_sim *sim, int count, int each)
 {
-    enum { WORTH_WAKING = 40000 }; // ns
-    return (int64_t)count * each < WORTH_WAKING ? NULL : sim->team;
+    enum { WORTH_SHARING = 8000, WORTH_WAKING = 40000 }; // ns
+    int64_t work = (int64_t)count * each;
+    return work < WORTH_SHARING || (work < WORTH_WAKING && !ss_team_is_awake(sim->team)) ? NULL : sim->team;
 }
 
 /* ---- stages ----------------------------------------------------------------------------------------- */

@@ -1,4 +1,5 @@
 /* The order of things in one step. */
+#include "base/team_hold.h"
 #include "sim/soft/soft.h"
 #include "sim/state.h"
 
@@ -153,8 +154,10 @@ bool ss_sim_step(ss_sim *sim, ss_error *err)
     if (!save(sim, err)) return ss_fail_in(err, "step %lld", (long long)sim->steps);
     sim->report = (ss_sim_report){.worst_contact = -1};
     bool good = true;
+    ss_team_hold(sim->team);
     for (int k = 0; good && k < sim->options.substeps; k++)
         good = substep(sim, sim->options.halvings, false, err);
+    ss_team_let_go(sim->team);
     if (good) {
         sim->steps++;
         sim->time = sim->base_time + (double)(sim->steps - sim->base_steps) * sim->options.h;

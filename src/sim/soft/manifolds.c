@@ -5,6 +5,7 @@
 #include "sim/state.h"
 
 #include <math.h>
+#include <stdatomic.h>
 
 /* Points of one pair belong to one manifold when their normals differ by less than this angle, squared. */
 static const double same_normal = 1e-6;
@@ -88,7 +89,8 @@ static int slots_of(const ss_sim *sim, const ss_soft_manifold *m)
 static bool is_same_graph(const ss_sim *sim)
 {
     const ss_soft *soft = sim->soft;
-    if (soft->manifold_count != soft->old_count) return false;
+    if (soft->manifold_count != soft->old_count || soft->batched_capacity != soft->body_capacity)
+        return false;
     for (int i = 0; i < soft->manifold_count; i++) {
         const ss_soft_manifold *m = &soft->manifolds[i], *o = &soft->old[i];
         if (m->row[0] != o->row[0] || m->row[1] != o->row[1] ||
@@ -158,6 +160,18 @@ static bool make_batches(ss_sim *sim, ss_error *err)
         }
         soft->colour_start[c + 1] = soft->batch_count;
     }
+
+    /* Each slice of a shared colour has a row of the world to itself: kernels write to it. */
+    for (int c = 0; c < SS_SOFT_COLOURS && ss_team_size(sim->team) > 1; c++) {
+        for (int slice = ss_soft_is_shared(soft, c) ? 0 : SS_SOFT_SLICES; slice < SS_SOFT_SLICES; slice++) {
+            for (int k = ss_soft_slice(soft, c, slice); k < ss_soft_slice(soft, c, slice + 1); k++) {
+                int *body = soft->batches[k].body[0];
+                for (int i = 0; i < 2 * SS_SOFT_LANES; i++)
+                    if (body[i] == 0) body[i] = soft->body_capacity + 1 + slice;
+            }
+        }
+    }
+    soft->batched_capacity = soft->body_capacity;
     return true;
 }
 
@@ -232,13 +246,129 @@ static void fill_batches(int64_t begin, int64_t end, int worker, void *context)
     for (int64_t k = begin; k < end; k++) soft->kernel->fill(&soft->batches[k], soft->points, soft->frames);
 }
 
+/* Arms, gaps, material and impulses of one manifold to its lane. False when its material has no row. */
+static bool fill_manifold(const ss_sim *sim, const ss_soft_manifold *m, const ss_soft_memory *old)
+{
+    const ss_soft *soft = sim->soft;
+    const ss_contact *contacts = &sim->contacts.items[m->first];
+    ss_soft_batch *batch = &soft->batches[m->batch];
+    int lane = m->lane;
+    const double *centre[2];
+    static const double origin[3] = {0.0, 0.0, 0.0};
+    for (int side = 0; side < 2; side++) {
+        int body = side ? contacts->body_b : contacts->body_a;
+        centre[side] = m->row[side] ? ss_world_body(sim->world, body)->position : origin;
+        __atomic_store_n(&soft->touched[m->row[side]], true, __ATOMIC_RELAXED); // others do so as well
+    }
+
+    /* Points: arms and gaps. Unused ones have no mass. */
+    for (int k = 0; k < batch->points; k++) {
+        ss_soft_point *point = &soft->points[batch->first + k];
+        const ss_contact *c = &contacts[k < m->count ? k : 0];
+        for (int side = 0; side < 2; side++)
+            for (int j = 0; j < 3; j++)
+                point->turn[side][j][lane] = m->row[side] ? (float)(c->point[j] - centre[side][j]) : 0.0f;
+        point->gap[lane] = (float)c->gap;
+        point->mass[lane] = k < m->count ? 1.0f : 0.0f;
+        point->impulse[lane] = point->total[lane] = 0.0f;
+    }
+    const ss_material_pair *material = &contacts->material;
+    if (!check_material(sim, contacts, NULL)) return false;
+    for (int j = 0; j < 3; j++) {
+        batch->normal[j][lane] = (float)contacts->normal[j];
+        batch->total[j][lane] = 0.0f;
+    }
+    batch->spin[lane] = 0.0f;
+    batch->mu[lane] = (float)material->mu;
+    batch->torsion[lane] = (float)material->mu_torsion;
+    batch->restitution[lane] = (float)material->restitution;
+
+    /* Surfaces that move as told. */
+    const double *belt = contacts->surface_velocity;
+    bool moves = soft->told || belt[0] != 0.0 || belt[1] != 0.0 || belt[2] != 0.0;
+    for (int j = 0; j < 3; j++) batch->load[j][lane] = 0.0f;
+    for (int k = 0; k < batch->points; k++) soft->points[batch->first + k].load[lane] = 0.0f;
+    for (int k = 0; k < m->count && moves; k++) {
+        double v[3];
+        ss_sim_surface_velocity(sim, (const int[2]){contacts->body_a, contacts->body_b},
+                                contacts[k].surface_velocity, contacts[k].point, v);
+        soft->points[batch->first + k].load[lane] =
+            (float)ss_vec3_dot(ss_vec3_load(v), ss_vec3_load(contacts->normal));
+        for (int j = 0; j < 3; j++) batch->load[j][lane] += (float)(v[j] / m->count);
+    }
+    if (old) recall(soft, m, contacts, old);
+    return true;
+}
+
+static bool comes_before(const int a[2], const int b[2])
+{
+    return a[0] < b[0] || (a[0] == b[0] && a[1] < b[1]);
+}
+
+/* Both lists by shapes, as our collision detection has them; a user's source need not. */
+static bool is_sorted(const ss_soft *soft)
+{
+    for (int i = 1; i < soft->manifold_count; i++)
+        if (comes_before(soft->manifolds[i].shape, soft->manifolds[i - 1].shape)) return false;
+    for (int i = 1; i < soft->memory.count; i++)
+        if (comes_before(soft->memory.items[i].shape, soft->memory.items[i - 1].shape)) return false;
+    return true;
+}
+
+/* Manifolds of one pair are not torn apart: the first one from `at` on that is of another pair than those
+ * before it. */
+static int pair_start(const ss_soft *soft, int at)
+{
+    const ss_soft_manifold *m = soft->manifolds;
+    while (at > 0 && at < soft->manifold_count && !comes_before(m[at - 1].shape, m[at].shape)) at++;
+    return at;
+}
+
+/* The first of the memory that does not come before a pair. */
+static int memory_start(const ss_soft_list *memory, const int shape[2])
+{
+    int low = 0, high = memory->count;
+    while (low < high) {
+        int middle = low + (high - low) / 2;
+        bool before = comes_before(memory->items[middle].shape, shape);
+        low = before ? middle + 1 : low;
+        high = before ? high : middle;
+    }
+    return low;
+}
+
+typedef struct gathering {
+    ss_sim *sim;
+    _Atomic bool bad, bounces;
+} gathering;
+
+static void gather_range(int64_t begin, int64_t end, int worker, void *context)
+{
+    (void)worker;
+    gathering *with = context;
+    const ss_sim *sim = with->sim;
+    const ss_soft *soft = sim->soft;
+    int first = pair_start(soft, (int)begin), last = pair_start(soft, (int)end);
+    int next = first > 0 && first < last ? memory_start(&soft->memory, soft->manifolds[first].shape) : 0;
+    bool bounces = false, good = true;
+    for (int i = first; i < last; i++) {
+        const ss_soft_manifold *m = &soft->manifolds[i];
+        const ss_soft_memory *old = sim->options.warm_start ? find_memory(&soft->memory, m, &next) : NULL;
+        good &= fill_manifold(sim, m, old);
+        bounces |= sim->contacts.items[m->first].material.restitution > 0.0;
+    }
+    if (!good) with->bad = true;
+    if (bounces) with->bounces = true;
+}
+
 bool ss_soft_gather(ss_sim *sim, ss_error *err)
 {
-    enum { BATCHES_AT_ONCE = 16 };
+    enum { MANIFOLDS_AT_ONCE = 256, BATCHES_AT_ONCE = 16 };
     ss_soft *soft = sim->soft;
     if (!find_manifolds(sim, err)) return false;
+    int count = soft->manifold_count;
     if (is_same_graph(sim)) {
-        for (int i = 0; i < soft->manifold_count; i++) {
+        for (int i = 0; i < count; i++) {
             soft->manifolds[i].batch = soft->old[i].batch;
             soft->manifolds[i].lane = soft->old[i].lane;
         }
@@ -247,83 +377,33 @@ bool ss_soft_gather(ss_sim *sim, ss_error *err)
         return false;
     }
 
-    int next = 0;
+    /* In the order of the list, or in chunks of it. */
     memset(soft->touched, 0, (size_t)soft->row_count * sizeof *soft->touched);
-    soft->bounces = false;
-    for (int i = 0; i < soft->manifold_count; i++) {
-        const ss_soft_manifold *m = &soft->manifolds[i];
-        const ss_contact *contacts = &sim->contacts.items[m->first];
-        ss_soft_batch *batch = &soft->batches[m->batch];
-        int lane = m->lane;
-        soft->touched[m->row[0]] = soft->touched[m->row[1]] = true;
-        const double *centre[2];
-        static const double origin[3] = {0.0, 0.0, 0.0};
-        for (int side = 0; side < 2; side++) {
-            int body = side ? contacts->body_b : contacts->body_a;
-            centre[side] = m->row[side] ? ss_world_body(sim->world, body)->position : origin;
-        }
-
-        /* Points: arms and gaps. Unused ones have no mass. */
-        for (int k = 0; k < batch->points; k++) {
-            ss_soft_point *point = &soft->points[batch->first + k];
-            const ss_contact *c = &contacts[k < m->count ? k : 0];
-            for (int side = 0; side < 2; side++)
-                for (int j = 0; j < 3; j++)
-                    point->turn[side][j][lane] = m->row[side] ? (float)(c->point[j] - centre[side][j]) : 0.0f;
-            point->gap[lane] = (float)c->gap;
-            point->mass[lane] = k < m->count ? 1.0f : 0.0f;
-            point->impulse[lane] = point->total[lane] = 0.0f;
-        }
-        const ss_material_pair *material = &contacts->material;
-        if (!check_material(sim, contacts, err)) return false;
-        for (int j = 0; j < 3; j++) {
-            batch->normal[j][lane] = (float)contacts->normal[j];
-            batch->total[j][lane] = 0.0f;
-        }
-        batch->spin[lane] = 0.0f;
-        batch->mu[lane] = (float)material->mu;
-        batch->torsion[lane] = (float)material->mu_torsion;
-        batch->restitution[lane] = (float)material->restitution;
-        soft->bounces |= material->restitution > 0.0;
-
-        /* Surfaces that move as told. */
-        const double *belt = contacts->surface_velocity;
-        bool moves = soft->told || belt[0] != 0.0 || belt[1] != 0.0 || belt[2] != 0.0;
-        for (int j = 0; j < 3; j++) batch->load[j][lane] = 0.0f;
-        for (int k = 0; k < batch->points; k++) soft->points[batch->first + k].load[lane] = 0.0f;
-        for (int k = 0; k < m->count && moves; k++) {
-            double v[3];
-            ss_sim_surface_velocity(sim, (const int[2]){contacts->body_a, contacts->body_b},
-                                    contacts[k].surface_velocity, contacts[k].point, v);
-            soft->points[batch->first + k].load[lane] =
-                (float)ss_vec3_dot(ss_vec3_load(v), ss_vec3_load(contacts->normal));
-            for (int j = 0; j < 3; j++) batch->load[j][lane] += (float)(v[j] / m->count);
-        }
-
-        const ss_soft_memory *old = sim->options.warm_start ? find_memory(&soft->memory, m, &next) : NULL;
-        if (old) recall(soft, m, contacts, old);
+    ss_team *team = ss_sim_helpers(sim, count, 60);
+    if (ss_team_size(team) > 1 && !is_sorted(soft)) team = NULL;
+    gathering with = {.sim = sim};
+    ss_parallel_for(team, count, ss_team_size(team) > 1 ? MANIFOLDS_AT_ONCE : count + 1, gather_range, &with);
+    soft->bounces = with.bounces;
+    for (int i = 0; with.bad && i < count; i++) {
+        if (!check_material(sim, &sim->contacts.items[soft->manifolds[i].first], err)) return false;
     }
-    ss_parallel_for(ss_sim_helpers(sim, soft->batch_count, 300), soft->batch_count, BATCHES_AT_ONCE,
+    ss_parallel_for(ss_sim_helpers(sim, soft->batch_count, 200), soft->batch_count, BATCHES_AT_ONCE,
                     fill_batches, soft);
     return true;
 }
 
 /* ---- keeping ---------------------------------------------------------------------------------------- */
 
-bool ss_soft_keep(ss_sim *sim, ss_error *err)
+static void keep_range(int64_t begin, int64_t end, int worker, void *context)
 {
-    ss_soft *soft = sim->soft;
-    ss_soft_list *to = &soft->next;
-    void *room = grown(to->items, &to->capacity, soft->manifold_count, sizeof *to->items, 0);
-    if (!room && soft->manifold_count)
-        return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for warm starts");
-    to->items = room;
-    to->count = soft->manifold_count;
-    for (int i = 0; i < soft->manifold_count; i++) {
+    (void)worker;
+    const ss_sim *sim = context;
+    const ss_soft *soft = sim->soft;
+    for (int64_t i = begin; i < end; i++) {
         const ss_soft_manifold *m = &soft->manifolds[i];
         const ss_soft_batch *batch = &soft->batches[m->batch];
         const ss_contact *contacts = &sim->contacts.items[m->first];
-        ss_soft_memory *keep = &to->items[i];
+        ss_soft_memory *keep = &soft->next.items[i];
         int lane = m->lane;
         memcpy(keep->shape, m->shape, sizeof keep->shape);
         memcpy(keep->body, m->body, sizeof keep->body);
@@ -337,6 +417,18 @@ bool ss_soft_keep(ss_sim *sim, ss_error *err)
                                 batch->friction[1][lane] * batch->tangent[1][j][lane];
         keep->spin = batch->spin[lane];
     }
+}
+
+bool ss_soft_keep(ss_sim *sim, ss_error *err)
+{
+    ss_soft *soft = sim->soft;
+    ss_soft_list *to = &soft->next;
+    int count = soft->manifold_count;
+    void *room = grown(to->items, &to->capacity, count, sizeof *to->items, 0);
+    if (!room && count) return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for warm starts");
+    to->items = room;
+    to->count = count;
+    ss_parallel_for(ss_sim_helpers(sim, count, 20), count, SS_SIM_AT_ONCE, keep_range, sim);
     ss_soft_list held = soft->memory;
     soft->memory = soft->next;
     soft->next = held;

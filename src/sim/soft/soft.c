@@ -28,8 +28,8 @@ static bool reserve(ss_soft *soft, int bodies, ss_error *err)
     for (int i = 0; i < 11; i++) ss_release(parts[i]);
     soft->row_of = ss_allocate(rows, sizeof *soft->row_of);
     soft->body_of = ss_allocate(rows, sizeof *soft->body_of);
-    soft->rows = ss_allocate(rows, sizeof *soft->rows);
-    soft->frames = ss_allocate(rows, sizeof *soft->frames);
+    soft->rows = ss_allocate(rows + SS_SOFT_SLICES, sizeof *soft->rows);
+    soft->frames = ss_allocate(rows + SS_SOFT_SLICES, sizeof *soft->frames);
     soft->gain = ss_allocate(rows, sizeof *soft->gain);
     soft->free = ss_allocate(rows, sizeof *soft->free);
     soft->masses = ss_allocate(rows, sizeof *soft->masses);
@@ -205,7 +205,7 @@ static bool read_bodies(ss_sim *sim, double h, ss_error *err)
     }
 
     body_loop of = {.sim = sim, .h = h};
-    ss_parallel_for(ss_sim_helpers(sim, bodies, 200), bodies, SS_SIM_AT_ONCE, start_bodies, &of);
+    ss_parallel_for(ss_sim_helpers(sim, bodies, 50), bodies, SS_SIM_AT_ONCE, start_bodies, &of);
     for (int r = 1; of.bad && r < soft->row_count; r++) {
         int b = soft->body_of[r];
         if (!find_roots(ss_world_body(sim->world, b), &soft->masses[b]))
@@ -214,7 +214,7 @@ static bool read_bodies(ss_sim *sim, double h, ss_error *err)
     }
     ss_sim_add_joint_forces(sim, NULL, soft->wrench);
 
-    ss_parallel_for(ss_sim_helpers(sim, soft->row_count, 80), soft->row_count, SS_SIM_AT_ONCE, fill_rows,
+    ss_parallel_for(ss_sim_helpers(sim, soft->row_count, 30), soft->row_count, SS_SIM_AT_ONCE, fill_rows,
                     &of);
     for (int r = 1; of.bad && r < soft->row_count; r++) {
         if (!fill_row(sim, r, h))
@@ -225,6 +225,89 @@ static bool read_bodies(ss_sim *sim, double h, ss_error *err)
 }
 
 /* ---- the loop --------------------------------------------------------------------------------------- */
+
+/* What is done with all batches. */
+typedef enum batch_pass { LOOK, PUSH, SWEEP_SOFT, SWEEP_RIGID, BOUNCE } batch_pass;
+
+typedef struct small_step {
+    ss_soft *soft;
+    ss_soft_pace pace;
+    float h;
+    int number;
+    batch_pass pass;
+    int colour;
+} small_step;
+
+static void pass_over(const small_step *step, int begin, int end)
+{
+    ss_soft *soft = step->soft;
+    switch (step->pass) {
+    case LOOK:
+        soft->kernel->look(soft->batches, soft->points, begin, end, soft->rows);
+        break;
+    case PUSH:
+        soft->kernel->push(soft->batches, soft->points, begin, end, soft->rows);
+        break;
+    case SWEEP_SOFT:
+    case SWEEP_RIGID:
+        soft->kernel->sweep(soft->batches, soft->points, begin, end, soft->rows, &step->pace,
+                            step->pass == SWEEP_SOFT);
+        break;
+    case BOUNCE:
+        soft->kernel->bounce(soft->batches, soft->points, begin, end, soft->rows, &step->pace);
+        break;
+    }
+}
+
+static void pass_over_slices(int64_t begin, int64_t end, int worker, void *context)
+{
+    (void)worker;
+    const small_step *step = context;
+    pass_over(step, ss_soft_slice(step->soft, step->colour, (int)begin),
+              ss_soft_slice(step->soft, step->colour, (int)end));
+}
+
+/* Colour by colour. Every thread has the same slices each time, because it still has them in its cache. */
+static void pass_over_batches(ss_sim *sim, small_step *step, batch_pass pass)
+{
+    const ss_soft *soft = step->soft;
+    const int *start = soft->colour_start;
+    int threads = ss_team_size(sim->team), alone = 0;
+    step->pass = pass;
+    for (int c = 0; c < SS_SOFT_COLOURS && threads > 1; c++) {
+        if (!ss_soft_is_shared(soft, c)) continue;
+        if (alone < start[c]) pass_over(step, alone, start[c]);
+        alone = start[c + 1];
+        step->colour = c;
+        ss_parallel_for(sim->team, SS_SOFT_SLICES, (SS_SOFT_SLICES - 1) / threads + 1, pass_over_slices,
+                        step);
+    }
+    if (alone < soft->batch_count) pass_over(step, alone, soft->batch_count);
+}
+
+/* Forces; and impulses of the small step before, which did y - free. */
+static void apply_forces(int64_t begin, int64_t end, int worker, void *context)
+{
+    (void)worker;
+    const small_step *step = context;
+    ss_soft *soft = step->soft;
+    ss_soft_row *rows = soft->rows;
+    for (int64_t r = begin > 0 ? begin : 1; r < end; r++)
+        for (int i = 0; i < 8; i++) {
+            float y = rows[r].y[i], before = step->number ? y - soft->free[r][i] : 0.0f;
+            soft->free[r][i] = y + soft->gain[r][i];
+            rows[r].y[i] = soft->free[r][i] + before;
+        }
+}
+
+static void add_displacements(int64_t begin, int64_t end, int worker, void *context)
+{
+    (void)worker;
+    const small_step *step = context;
+    ss_soft_row *rows = step->soft->rows;
+    for (int64_t r = begin > 0 ? begin : 1; r < end; r++)
+        for (int i = 0; i < 8; i++) rows[r].d[i] += step->h * rows[r].y[i];
+}
 
 bool ss_soft_solve(ss_sim *sim, ss_error *err)
 {
@@ -237,48 +320,39 @@ bool ss_soft_solve(ss_sim *sim, ss_error *err)
         return false;
     double assembled = ss_clock_seconds();
 
-    const ss_soft_kernel *kernel = soft->kernel;
-    ss_soft_batch *batches = soft->batches;
-    ss_soft_point *points = soft->points;
-    ss_soft_row *rows = soft->rows;
-    int count = soft->batch_count;
     /* A damped spring over a small step: Catto, "Soft constraints" (2011). */
     double turned = 6.283185307179586 * oscillations, resistance = 2.0 * damping_ratio + turned;
     double stiff = turned * resistance;
     double gravity = ss_vec3_norm(ss_vec3_load(ss_world_gravity(sim->world)));
-    ss_soft_pace pace = {.inverse_h = (float)(1.0 / h),
-                         .rate = (float)(turned / (h * resistance)),
-                         .mass_scale = (float)(stiff / (1.0 + stiff)),
-                         .impulse_scale = (float)(1.0 / (1.0 + stiff)),
-                         .push = (float)(push_share * sim->grain / sim->h),
-                         .slow = (float)(2.0 * sim->h * gravity)};
-    if (soft->bounces) kernel->look(batches, points, 0, count, rows);
+    enum { ROWS_AT_ONCE = 1024 };
+    small_step step = {.soft = soft, .h = (float)h};
+    step.pace = (ss_soft_pace){.inverse_h = (float)(1.0 / h),
+                               .rate = (float)(turned / (h * resistance)),
+                               .mass_scale = (float)(stiff / (1.0 + stiff)),
+                               .impulse_scale = (float)(1.0 / (1.0 + stiff)),
+                               .push = (float)(push_share * sim->grain / sim->h),
+                               .slow = (float)(2.0 * sim->h * gravity)};
+    ss_team *helpers = ss_sim_helpers(sim, soft->row_count, 5);
+    if (soft->bounces) pass_over_batches(sim, &step, LOOK);
 
     for (int k = 0; k < steps; k++) {
         if (k > 0) ss_soft_note_rates(soft);
-
-        /* Forces; and impulses of the small step before, which did y - free. */
-        for (int r = 1; r < soft->row_count; r++)
-            for (int i = 0; i < 8; i++) {
-                float y = rows[r].y[i], before = k ? y - soft->free[r][i] : 0.0f;
-                soft->free[r][i] = y + soft->gain[r][i];
-                rows[r].y[i] = soft->free[r][i] + before;
-            }
+        step.number = k;
+        ss_parallel_for(helpers, soft->row_count, ROWS_AT_ONCE, apply_forces, &step);
         if (k > 0) ss_soft_refresh_joints(sim, h, steps);
         if (k == 0) {
             ss_soft_push_joints(soft);
-            kernel->push(batches, points, 0, count, rows);
+            pass_over_batches(sim, &step, PUSH);
         }
 
-        pace.time = (float)(k * h);
-        ss_soft_sweep_joints(soft, &pace, true);
-        kernel->sweep(batches, points, 0, count, rows, &pace, true);
-        for (int r = 1; r < soft->row_count; r++)
-            for (int i = 0; i < 8; i++) rows[r].d[i] += (float)h * rows[r].y[i];
-        ss_soft_sweep_joints(soft, &pace, false);
-        kernel->sweep(batches, points, 0, count, rows, &pace, false);
+        step.pace.time = (float)(k * h);
+        ss_soft_sweep_joints(soft, &step.pace, true);
+        pass_over_batches(sim, &step, SWEEP_SOFT);
+        ss_parallel_for(helpers, soft->row_count, ROWS_AT_ONCE, add_displacements, &step);
+        ss_soft_sweep_joints(soft, &step.pace, false);
+        pass_over_batches(sim, &step, SWEEP_RIGID);
     }
-    if (soft->bounces) kernel->bounce(batches, points, 0, count, rows, &pace);
+    if (soft->bounces) pass_over_batches(sim, &step, BOUNCE);
 
     /* The report. */
     ss_sim_report *report = &sim->report;
@@ -290,7 +364,7 @@ bool ss_soft_solve(ss_sim *sim, ss_error *err)
         const ss_soft_manifold *m = &soft->manifolds[i];
         for (int k = 0; k < m->count; k++) {
             double overlap = -sim->contacts.items[m->first + k].gap;
-            report->touching += points[batches[m->batch].first + k].total[m->lane] > 0.0f;
+            report->touching += soft->points[soft->batches[m->batch].first + k].total[m->lane] > 0.0f;
             if (!(overlap > report->penetration)) continue;
             report->penetration = overlap;
             report->worst_contact = m->first + k;
@@ -432,7 +506,7 @@ bool ss_soft_move(ss_sim *sim, ss_error *err)
     soft->moved = true;
     of.velocity = ss_arena_take_unset(sim->memory, (size_t)count, sizeof *of.velocity, "velocities");
     if (!of.velocity) return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for %d bodies", count);
-    ss_parallel_for(ss_sim_helpers(sim, count, 50), count, SS_SIM_AT_ONCE, find_velocities, &of);
+    ss_parallel_for(ss_sim_helpers(sim, count, 25), count, SS_SIM_AT_ONCE, find_velocities, &of);
     for (int r = 1; of.bad && r < count; r++) {
         const double *velocity = of.velocity[r];
         if (diverged(sim, r, velocity))
@@ -440,7 +514,7 @@ bool ss_soft_move(ss_sim *sim, ss_error *err)
                            ss_sim_body_label(sim, soft->body_of[r]).text,
                            ss_vec3_norm(ss_vec3_load(velocity)), ss_vec3_norm(ss_vec3_load(velocity + 3)));
     }
-    ss_parallel_for(ss_sim_helpers(sim, count, 200), count, SS_SIM_AT_ONCE, move_rows, &of);
+    ss_parallel_for(ss_sim_helpers(sim, count, 50), count, SS_SIM_AT_ONCE, move_rows, &of);
     ss_sim_move_kinematic(sim);
     ss_soft_note_loads(sim);
     return ss_soft_keep(sim, err) && ss_sim_end_move(sim, NULL, err) && ss_soft_keep_joints(sim, err);

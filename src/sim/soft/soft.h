@@ -34,6 +34,8 @@
 #include <stickslip/sim.h>
 
 enum { SS_SOFT_LANES = 8, SS_SOFT_POINTS = 4, SS_SOFT_COLOURS = 64 };
+/* Slices of a colour, as many threads can share it; batches that are too few for that: some microseconds. */
+enum { SS_SOFT_SLICES = 8, SS_SOFT_SHARED_LEAST = 32 };
 
 /* Scaled velocity and displacement of a body since the start of the step, linear and angular: a cache line.
  * Row 0 is the world's, of zeros. */
@@ -150,8 +152,8 @@ typedef struct ss_soft {
     int *row_of;                 /* world body -> row; 0: not in it */
     int *body_of;                /* row -> world body */
     int body_capacity;
-    ss_soft_row *rows;
-    ss_soft_frame *frames;
+    ss_soft_row *rows;            /* behind the room for bodies: rows of zeros, the world of each slice */
+    ss_soft_frame *frames;        /* the same */
     float (*gain)[8], (*free)[8]; /* per row: h L' f of a small step; y before impulses */
     ss_soft_mass *masses;         /* of the bodies of the world */
     ss_soft_start *start;         /* the same */
@@ -166,6 +168,7 @@ typedef struct ss_soft {
     ss_soft_point *points;
     int batch_count, batch_capacity, point_count, point_capacity;
     int colour_start[SS_SOFT_COLOURS + 1]; /* batches */
+    int batched_capacity;                  /* body_capacity when they were made */
     bool bounces;
 
     struct ss_soft_joints *joints; /* NULL: none so far */
@@ -178,6 +181,19 @@ typedef struct ss_soft {
     bool waits;        /* the frame of the last step is made when someone looks */
     double frame_time; /* s */
 } ss_soft;
+
+/* Batches of one colour share nothing, but for those of the last. */
+static inline bool ss_soft_is_shared(const ss_soft *soft, int colour)
+{
+    return colour < SS_SOFT_COLOURS - 1 &&
+           soft->colour_start[colour + 1] - soft->colour_start[colour] >= SS_SOFT_SHARED_LEAST;
+}
+/* Where a slice of it begins. */
+static inline int ss_soft_slice(const ss_soft *soft, int colour, int slice)
+{
+    int64_t begin = soft->colour_start[colour], count = soft->colour_start[colour + 1] - begin;
+    return (int)(begin + count * slice / SS_SOFT_SLICES);
+}
 
 struct ss_sim;
 ss_soft *ss_soft_create(ss_error *err);

@@ -6,6 +6,7 @@
 
 #include "base/deadline.h"
 #include "base/memory.h"
+#include "base/team_hold.h"
 #include "problem/bodies_form.h"
 #include "solver/core/ray.h"
 #include "solver/core/run_state.h"
@@ -516,11 +517,13 @@ static bool solve_in(ss_arena *arena, const ss_solve_request *request, double *x
 bool ss_solve(const ss_solve_request *request, double *x, ss_solve_result *result, ss_error *err)
 {
     *result = (ss_solve_result){.status = SS_NOT_APPLICABLE};
-    if (request->arena) return solve_in(request->arena, request, x, result, err);
     static const size_t first = 4096, per_unknown = 512; // bytes: enough for most
-    ss_arena *arena = ss_arena_create(first + per_unknown * (size_t)request->problem->size, err);
+    ss_arena *arena = request->arena;
+    if (!arena) arena = ss_arena_create(first + per_unknown * (size_t)request->problem->size, err);
+    ss_team_hold(request->team);
     bool good = arena && solve_in(arena, request, x, result, err);
-    ss_arena_destroy(arena);
+    ss_team_let_go(request->team);
+    if (!request->arena) ss_arena_destroy(arena);
     return good;
 }
 

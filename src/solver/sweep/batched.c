@@ -4,6 +4,7 @@
 
 #include <limits.h>
 #include <math.h>
+#include <stdatomic.h>
 #include <string.h>
 
 #include "base/memory.h"
@@ -87,6 +88,50 @@ static ss_conjugate acceleration_of(ss_batched *batched, double *x)
 
 /* ---- drifting --------------------------------------------------------------------------------------- */
 
+/* How far the batches of a chunk let all go on, in changes of the last sweep. */
+typedef struct way_search {
+    const ss_batched *batched;
+    const ss_conjugate_part *part;
+    double most;         // the way without contacts
+    _Atomic double *way; // the shortest so far; the least of all is the same in any order
+} way_search;
+
+static const double least_way = 3.0;
+
+/* What batch k changed, and its impulses. */
+static void read_lane(const ss_conjugate_part *part, int k, int lane, double r[3], double d[3])
+{
+    for (int i = 0; i < 3; i++) {
+        size_t at = (size_t)(3 * k + i) * SS_LANES + (size_t)lane;
+        r[i] = part->at[at];
+        d[i] = r[i] - part->last[at];
+    }
+}
+
+static void find_way(int64_t begin, int64_t end, int worker, void *context)
+{
+    (void)worker;
+    static const double inside = 1.0 - 1e-9;
+    const way_search *with = context;
+    double way = with->most;
+    for (int k = (int)begin; k < end && way >= least_way; k++) {
+        for (int lane = 0; lane < SS_LANES; lane++) {
+            double r[3], d[3], mu = with->batched->batches.items[k].mu[lane];
+            read_lane(with->part, k, lane, r, d);
+            if (d[0] < 0.0) way = fmin(way, -r[0] / d[0]);
+            double limit = mu * r[0], more = mu * d[0];
+            double a = d[1] * d[1] + d[2] * d[2] - more * more;
+            double b = r[1] * d[1] + r[2] * d[2] - limit * more;
+            double c = r[1] * r[1] + r[2] * r[2] - limit * limit, root = b * b - a * c;
+            double to_end = root > 0.0 ? b + sqrt(root) : 0.0;
+            bool is_nearer = to_end > 0.0 && -c / to_end < way;
+            if (is_nearer && hypot(r[1], r[2]) < inside * limit) way = -c / to_end; // it sticks
+        }
+    }
+    double before = *with->way;
+    while (way < before && !atomic_compare_exchange_weak(with->way, &before, way)) continue;
+}
+
 /* Where contacts are redundant and what they require differs by a little (the two ends of a capsule that
  * lies on the floor, along its axis), sweeps move impulses from one to the other by the same amount every
  * time, which moves no body, until one of them begins to slide: hundreds of sweeps that are known beforehand.
@@ -96,28 +141,25 @@ static ss_conjugate acceleration_of(ss_batched *batched, double *x)
  * because joints that contradict each other have no cone to get to. */
 static double way_ahead(const ss_batched *batched, const ss_conjugate *cg, double change)
 {
-    static const double least = 3.0, inside = 1.0 - 1e-9;
+    enum { AT_ONCE = 128 }; // batches
     const ss_conjugate_part *part = &cg->part[BATCHES], *cells = &cg->part[CELLS];
     const ss_problem *problem = batched->problem;
-    double length = 0.0, step = 0.0, q = sqrt(change / cg->last_square),
-           way = q < 1.0 ? q / (1.0 - q) : INFINITY;
-    for (int k = 0; k < batched->batches.count && way >= least; k++) {
+    double q = sqrt(change / cg->last_square);
+    _Atomic double shortest = q < 1.0 ? q / (1.0 - q) : INFINITY;
+    way_search with = {.batched = batched, .part = part, .most = shortest, .way = &shortest};
+    ss_parallel_for(cg->team, batched->batches.count, AT_ONCE, find_way, &with);
+    double way = shortest, length = 0.0, step = 0.0;
+    if (!(way >= least_way)) return 0.0;
+
+    // The length of all impulses and of all changes.
+    for (int k = 0; k < batched->batches.count; k++) {
         for (int lane = 0; lane < SS_LANES; lane++) {
-            double r[3], d[3], mu = batched->batches.items[k].mu[lane];
+            double r[3], d[3];
+            read_lane(part, k, lane, r, d);
             for (int i = 0; i < 3; i++) {
-                size_t at = (size_t)(3 * k + i) * SS_LANES + (size_t)lane;
-                r[i] = part->at[at];
-                d[i] = r[i] - part->last[at];
                 length += r[i] * r[i];
                 step += d[i] * d[i];
             }
-            if (d[0] < 0.0) way = fmin(way, -r[0] / d[0]);
-            double limit = mu * r[0], more = mu * d[0];
-            double a = d[1] * d[1] + d[2] * d[2] - more * more;
-            double b = r[1] * d[1] + r[2] * d[2] - limit * more;
-            double c = r[1] * r[1] + r[2] * r[2] - limit * limit, root = b * b - a * c;
-            bool sticks = hypot(r[1], r[2]) < inside * limit;
-            if (sticks && root > 0.0 && b + sqrt(root) > 0.0) way = fmin(way, -c / (b + sqrt(root)));
         }
     }
     for (int k = 0; k < problem->block_count && cells->size; k++) {
@@ -129,7 +171,7 @@ static double way_ahead(const ss_batched *batched, const ss_conjugate *cg, doubl
         }
     }
     way = fmin(way, sqrt(length / step));
-    return way >= least ? way : 0.0;
+    return way >= least_way ? way : 0.0;
 }
 
 /* Bounds of rows are not looked at. */
