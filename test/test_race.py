@@ -2,7 +2,9 @@
 peer is missing. What is compared, and how, is in test_clocks.py and test_against.c."""
 import json
 import os
+import re
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -142,3 +144,24 @@ def test_a_race_of_engines_continues_where_it_was_interrupted(here):
     assert all(f"| massratio | {error} |" in first.stdout for error in ["penetration", "drift", "energy error"])
     page = Path("quick/engines.html").read_text()
     assert "ODE quickstep" in page and '"level"' in page and "http://" not in page.split("</style>")[0]
+
+
+def test_tables_in_documents_are_put_between_their_markers(here):
+    """What stands around them stays; a page that lacks a marker is left as it is, with an error that names it."""
+    sys.path.insert(0, str(SOURCE / "tools"))
+    import marked
+    page = Path("page.md")
+    page.write_text("before\n<!-- best: written by tools/race --docs -->\nold\nolder\n<!-- best: end -->\nafter\n")
+    marked.put(page, "race", {"best": ["| new |"]})
+    once = page.read_text()
+    assert once == "before\n<!-- best: written by tools/race --docs -->\n| new |\n<!-- best: end -->\nafter\n"
+    with pytest.raises(SystemExit, match="worst"):
+        marked.put(page, "race", {"best": ["| newer |"], "worst": []})
+    assert page.read_text() == once
+
+
+def test_every_table_that_a_tool_writes_has_its_end():
+    for page in (SOURCE / "docs").glob("*.md"):
+        text = page.read_text()
+        for name, tool in re.findall(r"<!-- (\w+): written by tools/([\w-]+) --docs -->", text):
+            assert (SOURCE / "tools" / tool).exists() and text.count(f"<!-- {name}: end -->") == 1, (page.name, name)
