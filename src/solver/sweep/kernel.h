@@ -297,27 +297,34 @@ INLINE vec end_visit(kernel_twist *y, visit *v)
     return (GET(batch->tangent[0]) + GET(batch->tangent[2])) * IMPULSE(dot(change, change));
 }
 
-/* What comes soon, which the machine does not expect because it lies in other pages. */
-INLINE void ask_for_batch(const kernel_batches *batches, int k)
+/* What comes soon, which the machine does not expect because it lies in other pages. It waits in the second
+ * cache: into the first only a few lines can be on their way, and those needed at once would have to wait. */
+INLINE void ask_for(const void *from, size_t bytes)
 {
     enum { LINE = 64 };
-    const char *batch = (const char *)&batches->items[k];
-    for (size_t i = 0; i < sizeof(kernel_batch); i += LINE) __builtin_prefetch(batch + i);
+    for (size_t i = 0; i < bytes; i += LINE) __builtin_prefetch((const char *)from + i, 0, 2);
 }
 
-/* Its bodies, when it has come itself. */
+INLINE void ask_for_batch(const kernel_batches *batches, int k)
+{
+    ask_for(&batches->items[k], sizeof batches->items[k]);
+    ask_for(batches->r[k], sizeof batches->r[k]);
+    if (batches->compliance) ask_for(batches->compliance[k], sizeof batches->compliance[k]);
+}
+
+/* Its bodies, when it has come itself: batches that pass through the second cache push them out of it. */
 INLINE void ask_for_bodies(const kernel_batches *batches, int k)
 {
     for (int lane = 0; lane < LANES; lane++) {
-        __builtin_prefetch(batches->y[batches->items[k].body[0][lane]]);
-        __builtin_prefetch(batches->y[batches->items[k].body[1][lane]]);
+        for (int side = 0; side < 2; side++)
+            ask_for(batches->y[batches->items[k].body[side][lane]], sizeof *batches->y);
     }
 }
 
 INLINE void begin_visits(const kernel_batches *batches, int k, bool backward, visit v[HALVES])
 {
-    enum { AHEAD = 6 };
-    int soon = backward ? k - AHEAD : k + AHEAD, next = backward ? k - 2 : k + 2;
+    enum { AHEAD = 8, NEXT = 4 };
+    int soon = backward ? k - AHEAD : k + AHEAD, next = backward ? k - NEXT : k + NEXT;
     if (batches->is_long && soon >= 0 && soon < batches->count) {
         ask_for_batch(batches, soon);
         ask_for_bodies(batches, next);
