@@ -181,8 +181,8 @@ static void take_velocities(int64_t begin, int64_t end, int worker, void *contex
     for (int64_t b = begin; b < end; b++) {
         int number = with->sim->frame_body[b];
         ss_body *body = ss_world_body(with->sim->world, number);
-        free_turn *turn = &with->turns[b];
-        *turn = (free_turn){0};
+        ss_free_turn *turn = &with->turns[b];
+        *turn = (ss_free_turn){0};
         if (!is_in_tree(with->sim, number)) // else it turns along its joints
             turn->torque = ss_sim_gyroscopic_torque(with->sim, body, &turn->midway);
         memcpy(body->velocity, with->sim->answer->velocity[b], sizeof body->velocity);
