@@ -88,6 +88,14 @@ TEST(what_is_easy_is_left_to_the_sweeps)
         (const char *const[]){"27 unknowns, 9 contacts, 3 bodies; laws: cone", "batched-nncg: solved", NULL});
 }
 
+/* Boxes on one foot each touch in single points, as spheres and capsules do. */
+TEST(what_touches_in_points_is_projected)
+{
+    scene_recipe scene = {.seed = 7, .towers = 20, .height = 2, .feet = 1, .push = 0.5, .mu_least = 0.2};
+    expect(formulated("points", "cone", towers(&scene)), SS_CONVERGED,
+           (const char *const[]){"40 contacts", "of batched-nncg (projected)", "solved", NULL});
+}
+
 TEST(a_tall_tower_goes_to_the_splitting_method)
 {
     expect(tower("cone", 20, 4), SS_CONVERGED,

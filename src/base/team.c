@@ -437,7 +437,9 @@ double ss_parallel_sum(ss_team *team, int64_t count, int64_t grain, ss_parallel_
     SS_ASSERT(grain > 0);
     if (grain < 1) grain = 1;
     if (count < 1) return 0.0;
-    sum_batch batch = {.part = part, .context = context, .grain = grain};
+    if (count <= grain) return part(0, count, 0, context);
+    sum_batch batch; // its results are written before they are read: nothing to clear
+    batch.part = part, batch.context = context, batch.grain = grain;
     double total = 0.0;
     int64_t chunks = chunk_count(count, grain);
     for (int64_t chunk = 0; chunk < chunks; chunk += BATCH) {

@@ -66,10 +66,18 @@ typedef struct watch {
     bool gave_up;
 } watch;
 
+/* Are sweeps of one sort followed by those of another at this place of the plan? */
+static bool sweeps_follow(automatic *a, const ss_auto_choice *choice, int next)
+{
+    const ss_auto_choice *other = choice_at(a, next);
+    return other && other->solver == choice->solver && choice->watch == SS_WATCH_RATE;
+}
+
 /* Is it worth to go on? */
 static bool pays(watch *w, int iteration)
 {
-    static const double close = 100.0, leave_to_the_close = 3.0, little = 0.4, loss = 0.1;
+    static const double close = 100.0, leave_to_the_close = 3.0, little = 0.4;
+    static const double loss_of_smooth = 0.6, loss_of_others = 0.1;
     int last = w->looks - 1, from = 0;
     if (w->choice->watch == SS_WATCH_STEPS)
         return last < 2 || w->log_excess[last] < w->log_excess[last - 2] - log(w->choice->fall);
@@ -88,12 +96,18 @@ static bool pays(watch *w, int iteration)
 
     // The less was spent the more hopeless it must look: predictions from a few iterations are poor, and
     // errors often fall late, all at once. What is close goes on for a while.
+    if (last == 0 || iteration < w->choice->least) return true;
     const ss_auto_choice *next = choice_at(w->a, w->next);
-    if (last == 0 || !next || iteration < w->choice->least) return true;
+    // Where arches are split first, sweeps are no rival: they would need many more than they usually do.
+    const ss_auto_features *features = &w->a->features;
+    bool is_arch = features->kind == SS_AUTO_STRUCTURE && !features->crowded;
+    if (w->next == 1 && w->choice->from_start && is_arch) next = choice_at(w->a, 2);
+    if (!next) return true;
     double per = w->choice->per_iteration / next->cost, rest = per * w->left, spent = per * iteration;
     if (rest < little) return true;
     // In packings errors stay where they are for long and then fall: a tenth of the next method's cost is no
     // loss.
+    double loss = w->a->features.smooth ? loss_of_smooth : loss_of_others;
     if (spent < loss && w->a->features.kind == SS_AUTO_LOOSE && !w->a->trail->is_swept) return true;
     bool is_close = w->log_excess[last] < log(close);
     return rest * spent <= w->choice->patience * (is_close ? leave_to_the_close : 1.0);
@@ -118,6 +132,8 @@ static int look(void *context, int iteration, double excess)
     const ss_auto_features *f = &w->a->features;
     if (iteration == FIRST_LOOK && f->kind == SS_AUTO_STRUCTURE && f->bodies) return 2 * FIRST_LOOK;
     if (iteration < FIRST_DECISION) return FIRST_DECISION;
+    // Sweeps over spheres are so short that a look costs two or three.
+    if (f->smooth) return iteration + (iteration < 40 ? iteration : iteration / 2);
     return iteration + (iteration < 40 ? 10 : iteration / 4);
 }
 
@@ -151,11 +167,16 @@ static void note_stage(automatic *a, const watch *w, const ss_nested_run_end *en
     if (!ss_run_explains(a->run)) return;
     bool ends = end->excess < 1.0 || end->is_over;
     bool is_close = !a->is_polished && fmin(a->best.error, end->excess) < close_to_goal;
-    const ss_auto_choice *choice = w->choice, *next = ends ? NULL : choice_at(a, w->next);
-    const char *name = choice->solver->name, *then = is_close
-                                                         ? "Newton steps, if cheaper than the next method"
-                                                     : next ? next->solver->name
-                                                            : "the best so far";
+    const ss_auto_choice *choice = w->choice;
+    bool resweeps = !ends && sweeps_follow(a, choice, w->next);
+    const ss_auto_choice *next = ends ? NULL : choice_at(a, w->next);
+    bool projects = choice->settings[0][0] && choice->watch == SS_WATCH_RATE;
+    char name[64];
+    snprintf(name, sizeof name, "%s%s", choice->solver->name, projects ? " (projected)" : "");
+    const char *then = resweeps   ? "the same, contacts solved exactly"
+                       : is_close ? "Newton steps, if cheaper than the next method"
+                       : next     ? next->solver->name
+                                  : "the best so far";
     // a method that claims to have converged, and has not, went as far as it could
     const char *ending = w->gave_up                    ? "not worth continuing"
                          : end->status == SS_CONVERGED ? "makes no progress"
@@ -191,14 +212,18 @@ static bool run_choice(automatic *a, const ss_auto_choice *choice, int next, ss_
     if (choice->watch == SS_WATCH_STEPS && isfinite(a->best.error))
         w.log_excess[w.looks++] = log(a->best.error);
     void *options = NULL; // defaults; also when out of memory, which will show again
-    if (choice->without_sweeps) options = ss_run_default_options(choice->solver, a->run->arena, NULL);
-    if (options) ss_options_set(choice->solver->options, options, "sweeps", "0", NULL);
+    const char *const(*set)[2] = choice->settings;
+    if (set[0][0]) options = ss_run_default_options(choice->solver, a->run->arena, NULL);
+    for (int i = 0; options && i < 2 && set[i][0]; i++)
+        ss_options_set(choice->solver->options, options, set[i][0], set[i][1], NULL);
+    // Splitting has a schedule of its own, and machines are often solved by four iterations.
+    bool is_late = choice->least && a->features.kind != SS_AUTO_STRUCTURE;
     ss_nested_run stage = {.solver = choice->solver,
                            .options = options,
                            .budget = choice->budget,
                            .look = choice->watch == SS_WATCH_NOTHING ? NULL : look,
                            .context = &w,
-                           .first_look = FIRST_LOOK};
+                           .first_look = is_late ? FIRST_DECISION : FIRST_LOOK};
     ss_nested_run_end end;
     if (a->trail->count < SS_AUTO_CHOICES) a->trail->solver[a->trail->count++] = choice->solver;
     if (choice->from_start) memcpy(a->x, a->start, (size_t)a->problem->size * sizeof *a->x);
@@ -308,9 +333,11 @@ ss_status ss_auto_solve_one(ss_problem *problem, ss_run *run, double *x, ss_auto
     }
     ss_auto_plan_first(problem, &a.features, &a.plan);
     for (int i = 0; !done && choice_at(&a, i); i++) {
-        done = run_choice(&a, choice_at(&a, i), i + 1, &status);
+        const ss_auto_choice *choice = choice_at(&a, i);
+        done = run_choice(&a, choice, i + 1, &status);
         if (i == 0 && !done) done = run_islands(&a, &status);
-        if (!done && choice_at(&a, i)->watch != SS_WATCH_STEPS) done = polish(&a, i + 1, &status);
+        bool steps = choice->watch == SS_WATCH_STEPS || sweeps_follow(&a, choice, i + 1);
+        if (!done && !steps) done = polish(&a, i + 1, &status);
     }
     return !done && a.ray ? SS_RAY : status;
 }

@@ -13,7 +13,8 @@
 #include "base/option_rows.h"
 
 typedef struct batched_nncg_options {
-    int sweep, kernel, precision;
+    int sweep, kernel, precision, contact;
+    double omega;
     bool accelerate;
 } batched_nncg_options;
 
@@ -32,6 +33,12 @@ static const ss_option options_table[] = {
         batched_nncg_options, precision, "double", "double|single",
         "single: sweeps in single precision, eight contacts at a time, continued in double precision "
         "once that stalls"),
+    SS_ROW_CHOICE(
+        batched_nncg_options, contact, "exact", "exact|projected",
+        "a visit solves the contact, or takes a step per part and projects it, as pgs does: that costs "
+        "less, but takes more sweeps where normal and tangents are coupled; not in single precision"),
+    SS_ROW_REAL(batched_nncg_options, omega, "1", 0.01, 1.99,
+                "relaxation factor of projected contacts, after three sweeps"),
     {0},
 };
 
@@ -53,10 +60,15 @@ static ss_status solve(const ss_problem *problem, const void *options, ss_run *r
 {
     enum { STUCK = 5000 };
     const batched_nncg_options *set = options;
-    ss_batched_method method = {.kernel = set->kernel == PORTABLE ? &ss_batch_kernel_portable : NULL};
-    ss_batched_loop how = {(ss_batched_order)set->sweep, set->accelerate, STUCK};
+    ss_batched_method method = {.kernel = set->kernel == PORTABLE ? &ss_batch_kernel_portable : NULL,
+                                .contact = (ss_batch_method)set->contact,
+                                .relaxation = 1.0};
+    ss_batched_loop how = {.order = (ss_batched_order)set->sweep,
+                           .accelerate = set->accelerate,
+                           .patience = STUCK,
+                           .relaxation = set->contact == SS_BATCH_PROJECTED ? set->omega : 0.0};
     ss_batched batched;
-    if (set->precision == SINGLE) {
+    if (set->precision == SINGLE && method.contact == SS_BATCH_EXACT) {
         ss_status status = solve_single(problem, &method, &how, run, x);
         if (status != SS_STALLED && status != SS_FAILED) return status;
     }

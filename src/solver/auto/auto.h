@@ -25,10 +25,13 @@ typedef enum ss_auto_kind {
 typedef struct ss_auto_features {
     ss_auto_kind kind;
     int unknowns, contacts, bodies; /* bodies: 0 when there is a matrix only */
-    int faces;                      /* runs of contacts between the same two bodies */
+    int faces, inner_faces;         /* runs of contacts between the same two bodies; if both of them move */
     unsigned laws;
     bool slippery; /* bodies, and next to no friction anywhere */
     bool rough;    /* bodies, and much friction everywhere */
+    bool crowded;  /* bodies, and many contacts on each: redundant ones */
+    bool smooth;   /* bodies, which touch in single points: spheres, capsules */
+    bool round;    /* bodies, and no normal impulse turns one: spheres */
     bool planar;   /* bodies, and no contact of three rows: none that fits into a batch */
     bool chained;  /* a row between two bodies that both move */
     double sweep;  /* s, predicted for one sweep: for notes only */
@@ -49,12 +52,11 @@ typedef struct ss_auto_choice {
     /* Watched by its rate it is left when what was spent times what is left, both over the cost of the
      * one that comes next, is more than this. */
     double patience;
-    double per_iteration; /* cost */
-    double cost;          /* of solving the problem with it, as a rule */
-    bool from_start;      /* it does better from the start than from what others have left */
-    /* of its own: it has an option for their number, and goes on from where sweeps ended */
-    bool without_sweeps;
-    bool is_judge; /* a ray it finds is the end */
+    double per_iteration;       /* cost */
+    double cost;                /* of solving the problem with it, as a rule */
+    bool from_start;            /* it does better from the start than from what others have left */
+    const char *settings[2][2]; /* option and value, where that is not the default; NULL: none */
+    bool is_judge;              /* a ray it finds is the end */
 } ss_auto_choice;
 
 enum { SS_AUTO_CHOICES = 14 };

@@ -11,7 +11,8 @@
 
 extern const ss_solver ss_solver_admm, ss_solver_alart_curnier, ss_solver_block_pivot, ss_solver_batched_nncg,
     ss_solver_dantzig, ss_solver_fischer_newton, ss_solver_interior_point, ss_solver_lemke,
-    ss_solver_minmap_newton, ss_solver_nncg, ss_solver_proximal_point, ss_solver_normal_friction_splitting;
+    ss_solver_minmap_newton, ss_solver_nncg, ss_solver_normal_friction_splitting,
+    ss_solver_projected_fixed_point, ss_solver_proximal_point;
 
 /* ---- what is learned -------------------------------------------------------------------------------- */
 
@@ -34,7 +35,14 @@ static const double patience_with[SS_AUTO_BOUNDS] = {
 static const double patience_with_admm = 0.35;
 
 /* Iterations that are usually enough, where the method converges. */
-enum { SWEEPS_NEED = 200, ADMM_NEEDS = 19, NEWTON_NEEDS = 7, INTERIOR_NEEDS = 20, PIVOTS_NEED = 5 };
+enum {
+    SWEEPS_NEED = 200,
+    ADMM_NEEDS = 19,
+    NEWTON_NEEDS = 7,
+    NEWTON_NEEDS_ROUGH = 20,
+    INTERIOR_NEEDS = 20,
+    PIVOTS_NEED = 5
+};
 
 static double per_iteration(const iteration_cost *of, const ss_auto_features *f)
 {
@@ -45,17 +53,13 @@ static double per_iteration(const iteration_cost *of, const ss_auto_features *f)
 
 /* ---- features --------------------------------------------------------------------------------------- */
 
-static bool is_crowded(const ss_auto_features *f)
-{
-    enum { PER_BODY = 5 };
-    return f->bodies && f->contacts >= PER_BODY * f->bodies;
-}
-
 static bool is_structure(const ss_auto_features *f)
 {
     enum { PER_FACE = 3 };
-    bool joined = 2 * f->faces >= 3 * f->bodies; // else bodies stand on their own, in columns or arches
-    return is_crowded(f) || (joined && f->contacts >= PER_FACE * f->faces);
+    // Walls and arches; else most bodies stand on their own.
+    bool arched = f->faces > f->bodies && 2 * f->inner_faces >= f->bodies;
+    bool joined = 2 * f->faces >= 3 * f->bodies || arched;
+    return f->crowded || (joined && f->contacts >= PER_FACE * f->faces);
 }
 
 /* Spheres touch in points, rocks and logs in one or two: little is redundant there, and in
@@ -88,23 +92,41 @@ static bool same_face(const ss_problem *problem, int k)
            memcmp(row + start[i], row + start[last], (size_t)entries * sizeof *row) == 0;
 }
 
+/* Does the normal row leave the angular velocities of both bodies alone, compared with its first tangent? */
+static bool is_round(const ss_problem *problem, const ss_block *block)
+{
+    static const double rounding = 1e-20; // of squares
+    if (block->size < 2) return false;
+    const double *normal = problem->bodies->jacobian[block->first];
+    const double *tangent = problem->bodies->jacobian[block->first + 1];
+    double turn = 0.0, scale = 0.0;
+    for (int i = 3; i < 6; i++) {
+        turn += normal[i] * normal[i] + normal[6 + i] * normal[6 + i];
+        scale += tangent[i] * tangent[i] + tangent[6 + i] * tangent[6 + i];
+    }
+    return turn <= rounding * scale;
+}
+
 ss_auto_features ss_auto_look(const ss_problem *problem)
 {
-    enum { FEW = 48 };
+    enum { FEW = 48, PER_BODY = 5 };
     static const double per_entry = 0.7e-9, per_call = 0.3e-6; // s
     static const double slippery = 0.005, rough = 0.9;         // coefficients of friction
     ss_auto_features f = {.unknowns = problem->size,
                           .contacts = ss_problem_contacts(problem),
                           .bodies = problem->bodies ? problem->bodies->bodies : 0,
                           .laws = ss_problem_laws(problem)};
-    f.slippery = f.rough = f.planar = f.bodies > 0;
+    f.slippery = f.rough = f.round = f.planar = f.bodies > 0;
     for (int k = 0; k < problem->block_count; k++) {
         const int *pair = f.bodies ? problem->bodies->pair[problem->blocks[k].first] : NULL;
-        f.chained |= pair && pair[0] >= 0 && pair[1] >= 0;
-        f.faces += k == 0 || !same_face(problem, k);
+        bool is_inner = pair && pair[0] >= 0 && pair[1] >= 0, is_new = k == 0 || !same_face(problem, k);
+        f.chained |= is_inner;
+        f.faces += is_new;
+        f.inner_faces += is_new && is_inner;
         if (!ss_law_is_cone(problem->blocks[k].law)) continue;
         f.slippery &= problem->blocks[k].mu <= slippery;
         f.rough &= problem->blocks[k].mu >= rough;
+        f.round = f.round && is_round(problem, &problem->blocks[k]);
         f.planar &= problem->blocks[k].size == 2;
     }
     double entries = problem->bodies ? 12.0 * problem->size
@@ -112,6 +134,8 @@ ss_auto_features ss_auto_look(const ss_problem *problem)
                                      : 0.0;
     f.sweep = per_call + per_entry * entries;
 
+    f.crowded = f.bodies && f.contacts >= PER_BODY * f.bodies;
+    f.smooth = f.bodies && 2 * f.contacts < 3 * f.faces;
     bool has_cones = f.laws & (SS_LAW_CONE | SS_LAW_CONVEX);
     f.kind = !has_cones                           ? SS_AUTO_BOUNDS
              : f.unknowns <= FEW                  ? SS_AUTO_FEW
@@ -184,6 +208,20 @@ static ss_auto_choice sweeps(const ss_solver *solver, const ss_auto_features *f)
                             .cost = SWEEPS_NEED};
 }
 
+/* A contact that slides is projected in half the time that its solution takes, and over-relaxed that needs
+ * fewer sweeps where bodies touch in single points. Spheres lose nothing: their normals and tangents do not
+ * act on each other. Others need more in the long run: after so many they are solved instead. */
+static ss_auto_choice projected_sweeps(const ss_auto_features *f)
+{
+    enum { LONG_RUN = 150 };
+    ss_auto_choice choice = sweeps(&ss_solver_batched_nncg, f);
+    choice.settings[0][0] = "contact", choice.settings[0][1] = "projected";
+    if (!f->rough) choice.settings[1][0] = "omega", choice.settings[1][1] = "1.2";
+    choice.per_iteration = 0.65;
+    if (!f->round) choice.budget = LONG_RUN;
+    return choice;
+}
+
 static ss_auto_choice splitting(const ss_auto_features *f)
 {
     // The fitted power is that of problems up to some thousand unknowns, and too steep beyond: factors of the
@@ -203,21 +241,22 @@ static ss_auto_choice splitting(const ss_auto_features *f)
 
 static ss_auto_choice newton(const ss_solver *solver, ss_auto_watch watch, const ss_auto_features *f)
 {
-    double per = per_iteration(&cost_of_newton, f);
+    double per = per_iteration(&cost_of_newton, f),
+           needs = f->rough && f->round ? NEWTON_NEEDS_ROUGH : NEWTON_NEEDS;
     return (ss_auto_choice){.solver = solver,
                             .watch = watch,
-                            .without_sweeps = true,
+                            .settings = {{"sweeps", "0"}}, // of its own: it goes on from where others ended
                             .budget = watch == SS_WATCH_STEPS ? 30 : INT_MAX,
                             .fall = 4.0,
                             .per_iteration = per,
-                            .cost = NEWTON_NEEDS * per,
+                            .cost = needs * per,
                             .is_judge = true};
 }
 
 static ss_auto_choice proximal(const ss_auto_features *f)
 {
     ss_auto_choice choice = newton(&ss_solver_proximal_point, SS_WATCH_NOTHING, f);
-    choice.budget = 100;
+    choice.budget = f->laws & SS_LAW_FREE ? 100 : 60;
     return choice;
 }
 
@@ -270,6 +309,9 @@ void ss_auto_plan_first(const ss_problem *problem, const ss_auto_features *f, ss
     if (has_cones && f->bodies && !f->slippery && (f->kind == SS_AUTO_STRUCTURE || is_machine(f)))
         add(problem, plan, splitting(f));
     const ss_solver *by_one = &ss_solver_nncg, *in_batches = &ss_solver_batched_nncg;
+    if (f->laws == SS_LAW_CONE && f->smooth && !f->planar && !f->slippery &&
+        add(problem, plan, projected_sweeps(f)) && f->round)
+        return;
     if (!add(problem, plan, sweeps(has_cones && f->planar ? by_one : in_batches, f)))
         add(problem, plan, sweeps(by_one, f));
 }
@@ -304,6 +346,8 @@ static void plan_cones(const ss_problem *problem, const ss_auto_features *f, ss_
     bool pile = f->kind == SS_AUTO_LOOSE && is_pile(f);
     // Without friction it is a quadratic programme, which takes a few Newton steps and hundreds of splitting.
     if (f->slippery) add(problem, plan, newton(&ss_solver_alart_curnier, SS_WATCH_STEPS, f));
+    bool few_with_joints = f->kind == SS_AUTO_FEW && f->laws & SS_LAW_FREE;
+    bool was_split = plan->count && plan->at[0].solver == &ss_solver_admm;
     if (f->kind == SS_AUTO_FEW) add(problem, plan, newton(&ss_solver_minmap_newton, SS_WATCH_STEPS, f));
     if (f->kind == SS_AUTO_STRUCTURE && !f->bodies && f->unknowns <= FEW_WITHOUT_BODIES) {
         // Many structures at rest need one or two turns of normals and friction; more are not worth it.
@@ -311,26 +355,31 @@ static void plan_cones(const ss_problem *problem, const ss_auto_features *f, ss_
         turns.budget = TURNS, turns.from_start = true;
         add(problem, plan, turns);
     }
-    bool was_split = plan->count && plan->at[0].solver == &ss_solver_admm;
-    if (!was_split && (f->kind == SS_AUTO_STRUCTURE || (f->kind == SS_AUTO_LOOSE && !pile)))
+    if (!was_split && (f->kind == SS_AUTO_STRUCTURE || (f->kind == SS_AUTO_LOOSE && !pile && !f->rough)))
         add(problem, plan, splitting(f));
+
+    // Heaps of discs: all contacts at once, extrapolated, get there in some hundred iterations.
+    if (pile && f->planar) {
+        ss_auto_choice all_at_once = sweeps(&ss_solver_projected_fixed_point, f);
+        all_at_once.budget = 800, all_at_once.watch = SS_WATCH_NOTHING, all_at_once.from_start = true;
+        add(problem, plan, all_at_once);
+    }
 
     // Newton steps and the interior point method in turn, each with more the second time: where one needs
     // hundreds of steps the other often needs twenty, and which it is cannot be seen beforehand. Newton steps
     // come first, and with much friction, where everything locks and the path inside leads round many
     // corners, they are tried with and without a proximal term; but in piles, in crowds of redundant contacts
     // and between few joints the interior point method needs fewer steps.
-    bool few_with_joints = f->kind == SS_AUTO_FEW && f->laws & SS_LAW_FREE;
-    bool inside_first = (pile && !f->rough) || is_crowded(f) || few_with_joints;
+    bool inside_first = (pile && !f->rough) || f->crowded || few_with_joints;
     ss_auto_choice steps = proximal(f), inside = interior(f), again = proximal(f);
     if (!inside_first) inside.budget = 60;
-    again.budget = 150, again.from_start = true, again.without_sweeps = false;
+    again.budget = f->laws & SS_LAW_FREE ? 150 : 200, again.from_start = true, again.settings[0][0] = NULL;
     bool rough_spheres = pile && f->rough && f->contacts <= SPHERES * f->bodies;
-    if (rough_spheres) steps.budget = 25;
+    if (rough_spheres) steps.budget = 35;
     if (!inside_first) add(problem, plan, steps);
     if (rough_spheres) {
         steps = newton(&ss_solver_alart_curnier, SS_WATCH_NOTHING, f);
-        steps.budget = 45;
+        steps.budget = 100, steps.from_start = true, steps.settings[0][0] = NULL;
         add(problem, plan, steps);
     }
     add(problem, plan, inside);
@@ -355,9 +404,9 @@ void ss_auto_plan_polish(const ss_problem *problem, const ss_auto_features *f, s
 {
     ss_auto_choice steps = newton(&ss_solver_minmap_newton, SS_WATCH_STEPS, f);
     steps.budget = 8;
-    if (f->kind == SS_AUTO_STRUCTURE && is_crowded(f)) { // splitting leaves it where steps do not help
+    if (f->kind == SS_AUTO_STRUCTURE && f->crowded) { // splitting leaves it where steps do not help
         steps = proximal(f);
-        steps.from_start = true, steps.without_sweeps = false, steps.budget = 30;
+        steps.from_start = true, steps.settings[0][0] = NULL, steps.budget = 30;
     }
     add(problem, plan, steps);
 }

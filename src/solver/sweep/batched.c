@@ -189,7 +189,7 @@ static bool may_leap(const ss_batched *batched)
 
 ss_status ss_batched_iterate(ss_batched *batched, const ss_batched_loop *how, ss_run *run, double *x)
 {
-    enum { REFRESH = 64, SELDOM = 16 };
+    enum { REFRESH = 64, SELDOM = 16, EASY = 3 };
     static const double least = 300.0; // times the rounding; found by trial: brick walls
     size_t size = (size_t)batched->problem->size, bytes = size * sizeof *x;
     double *w = ss_arena_take_unset(run->arena, size, sizeof *w, "w");
@@ -235,6 +235,8 @@ ss_status ss_batched_iterate(ss_batched *batched, const ss_batched_loop *how, ss
             ss_batched_store(batched, x);
             return !go_on ? ss_run_status(run) : still && !batched->single ? SS_CONVERGED : SS_STALLED;
         }
+        // What hardly touches is solved by now: longer steps are for the rest.
+        if (iteration + 1 == EASY && how->relaxation > 0.0) ss_batched_relax(batched, how->relaxation);
         double way = leaps && ss_conjugate_drifts(&cg, change) ? way_ahead(batched, &cg, change) : 0.0;
         has_leapt |= way > 0.0;
         if (way > 0.0)

@@ -269,6 +269,17 @@ void ss_batched_refresh(ss_batched *batched, const double *x)
     ss_parallel_tasks(batched->team, &batched->plan.graph, false, push_task, &with);
 }
 
+void ss_batched_relax(ss_batched *batched, double factor)
+{
+    for (int k = 0; k < batched->batches.count; k++) {
+        ss_batch *batch = &batched->batches.items[k];
+        for (int lane = 0; lane < SS_LANES; lane++) {
+            batch->normal[lane] *= factor;
+            batch->inverse[lane] *= factor;
+        }
+    }
+}
+
 double ss_batched_sweep(ss_batched *batched, bool backward, double *x)
 {
     // a good start must not be spoiled by a slip that has not been looked at; later visits

@@ -189,6 +189,8 @@ bool ss_batched_create(const ss_problem *problem, const ss_batched_method *metho
 const char *ss_batched_refusal(const ss_problem *problem);
 /* y from the impulses, without what rounding has added. */
 void ss_batched_refresh(ss_batched *batched, const double *x);
+/* Projected steps so many times as long. */
+void ss_batched_relax(ss_batched *batched, double factor);
 /* One pass; x is read and written for cells only. Returns the kernel's estimate. */
 double ss_batched_sweep(ss_batched *batched, bool backward, double *x);
 /* The impulses of the batches to x. */
@@ -209,6 +211,7 @@ typedef struct ss_batched_loop {
     ss_batched_order order;
     bool accelerate;
     int patience;
+    double relaxation; /* further factor of projected steps after the first sweeps; 0: none */
 } ss_batched_loop;
 ss_status ss_batched_iterate(ss_batched *batched, const ss_batched_loop *how, ss_run *run, double *x);
 
