@@ -98,20 +98,8 @@ static double pendulum_error(double h, double tolerance)
 {
     ss_error err = {0};
     ss_world *world = known(ss_world_create(&err), &err);
-    double amplitude = 1.0, length = 0.5, moment = 0.03 * 2.0 + 2.0 * length * length, a = 1.0,
-           b = cos(0.5 * amplitude);
-    ss_body rod = {.kind = SS_DYNAMIC,
-                   .position = {length * sin(amplitude), 0, -length * cos(amplitude)},
-                   .mass = 2.0,
-                   .inertia = {0.02, 0, 0, 0, 0.06, 0, 0, 0, 0.05}};
-    int number = ss_world_add_body(world, &rod, &err);
-    add_joint(world, &(ss_joint){.kind = SS_JOINT_REVOLUTE, .a = SS_WORLD, .b = number, .axis = {0, 1, 0}});
-    for (int i = 0; i < 8; i++) { // the arithmetic-geometric mean gives the period
-        double mean = 0.5 * (a + b);
-        b = sqrt(a * b);
-        a = mean;
-    }
-    double period = 2.0 * 3.14159265358979323846 * sqrt(moment / (2.0 * 9.81 * length)) / a;
+    double amplitude = 1.0, period;
+    int number = add_pendulum(world, amplitude, &period);
     int steps = (int)(period / h + 0.5);
     ss_sim *sim = start_smooth(world, period / steps, tolerance);
     run(sim, steps);

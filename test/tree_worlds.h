@@ -9,6 +9,8 @@
 #include "known_cone.h"
 #include "linalg/quat.h"
 
+#include <math.h>
+
 static inline int add_body(ss_world *world, double x, double y, double z, double mass)
 {
     ss_error err = {0};
@@ -84,6 +86,27 @@ static inline ss_world *make_pair(ss_joint_kind kind, bool turned, bool floating
     const double v[6] = {0.3, -0.2, 0.1, 1.0, 2.0, -1.5};
     memcpy(ss_world_body(world, second)->velocity, v, sizeof v);
     return world;
+}
+
+/* A rod that hangs from a hinge and begins to swing by `amplitude` rad; *period in s is exact, by the elliptic
+ * integral. Returns the rod. */
+static inline int add_pendulum(ss_world *world, double amplitude, double *period)
+{
+    ss_error err = {0};
+    double length = 0.5, moment = 0.03 * 2.0 + 2.0 * length * length, a = 1.0, b = cos(0.5 * amplitude);
+    ss_body rod = {.kind = SS_DYNAMIC,
+                   .position = {length * sin(amplitude), 0, -length * cos(amplitude)},
+                   .mass = 2.0,
+                   .inertia = {0.02, 0, 0, 0, 0.06, 0, 0, 0, 0.05}};
+    int number = ss_world_add_body(world, &rod, &err);
+    add_joint(world, &(ss_joint){.kind = SS_JOINT_REVOLUTE, .a = SS_WORLD, .b = number, .axis = {0, 1, 0}});
+    for (int i = 0; i < 8; i++) { // the arithmetic-geometric mean gives the period
+        double mean = 0.5 * (a + b);
+        b = sqrt(a * b);
+        a = mean;
+    }
+    *period = 2.0 * 3.14159265358979323846 * sqrt(moment / (2.0 * 9.81 * length)) / a;
+    return number;
 }
 
 static inline ss_sim *scene_sim_on(int threads, const char *name, ss_coordinate_kind coordinates, double h,
