@@ -11,6 +11,7 @@
 #include "mechanics.h"
 #include "problems.h"
 #include "solver/core/nested_run.h"
+#include "tree_worlds.h"
 
 typedef struct told {
     ss_status status;
@@ -94,6 +95,41 @@ TEST(what_touches_in_points_is_projected)
     scene_recipe scene = {.seed = 7, .towers = 20, .height = 2, .feet = 1, .push = 0.5, .mu_least = 0.2};
     expect(formulated("points", "cone", towers(&scene)), SS_CONVERGED,
            (const char *const[]){"40 contacts", "of batched-nncg (projected)", "solved", NULL});
+}
+
+/* The frame of a scene as it is after some steps. */
+static known_problem of_scene(const char *name, int steps)
+{
+    ss_world *world;
+    void *state;
+    ss_error err = {0};
+    ss_sim *sim = scene_sim(name, SS_MAXIMAL, 0.0, &world, &state);
+    run(sim, steps);
+    known_problem made = formulated(name, "cone", known(ss_frame_copy(ss_sim_frame(sim), &err), &err));
+    ss_sim_destroy(sim);
+    ss_world_destroy(world);
+    return made;
+}
+
+/* Stones in a row carry each other, though each touches only two: sweeps would pass the thrust on from stone to
+ * stone. */
+TEST(an_arch_is_split_from_the_start)
+{
+    known_problem arch = of_scene("masonry-arch", 1);
+    told of = solve(arch.problem, 20000);
+    ENSURE(of.status == SS_CONVERGED);
+    check_notes(&of, (const char *const[]){"64 contacts, 15 bodies", "admm: solved", NULL});
+    ENSURE(!strstr(of.notes, "nncg"));
+    told_free(&of);
+    known_problem_free(&arch);
+}
+
+/* Half of them have settled. */
+TEST(a_heap_of_discs_goes_on_with_all_contacts_at_once)
+{
+    expect(of_scene("disc-pile", 151), SS_CONVERGED,
+           (const char *const[]){"60 bodies", "nncg: not worth continuing", "projected-fixed-point: solved",
+                                 NULL});
 }
 
 TEST(a_tall_tower_goes_to_the_splitting_method)

@@ -346,10 +346,16 @@ TEST(contacts_agree_with_nsgs)
 
 TEST(settings_change_the_way_not_the_answer)
 {
-    static const char *const settings[] = {"accelerate=false", "sweep=alternate", "sweep=symmetric",
-                                           "accelerate=false sweep=symmetric kernel=portable"};
+    static const char *const settings[] = {"accelerate=false",
+                                           "sweep=alternate",
+                                           "sweep=symmetric",
+                                           "accelerate=false sweep=symmetric kernel=portable",
+                                           "contact=projected",
+                                           "contact=projected omega=1.2",
+                                           "contact=projected precision=single accelerate=false"};
     ss_problem *problem = pack(usual);
-    for (int k = 0; k < 4; k++) ENSURE(agrees_with_nsgs(problem, settings[k]));
+    for (size_t k = 0; k < sizeof settings / sizeof *settings; k++)
+        ENSURE(agrees_with_nsgs(problem, settings[k]));
     ss_problem_destroy(problem);
 }
 
