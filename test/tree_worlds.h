@@ -88,8 +88,8 @@ static inline ss_world *make_pair(ss_joint_kind kind, bool turned, bool floating
     return world;
 }
 
-/* A rod that hangs from a hinge and begins to swing by `amplitude` rad; *period in s is exact, by the elliptic
- * integral. Returns the rod. */
+/* A rod that hangs from a hinge and begins to swing by `amplitude` rad; *period in s is exact, by the
+ * elliptic integral. Returns the rod. */
 static inline int add_pendulum(ss_world *world, double amplitude, double *period)
 {
     ss_error err = {0};

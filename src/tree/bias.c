@@ -15,8 +15,8 @@
  *
  * Carried. The bodies bring the momenta along that the same rates gave them one step ago: T(q)' (M T(q) v+ -
  * M T(q - h v) v) = h T(q)' f. What T(q) does not allow is lost with its energy, as in a perfectly plastic
- * impact. Forces act as they are at the start of the step, so that links that swing across the tension of a chain
- * faster than a step can follow may gain energy all the same (docs/coordinates.md). */
+ * impact. Forces act as they are at the start of the step, so that links that swing across the tension of a
+ * chain faster than a step can follow may gain energy all the same (docs/coordinates.md). */
 #include "tree/tree.h"
 
 #include "base/memory.h"
