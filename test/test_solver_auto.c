@@ -100,6 +100,7 @@ static known_problem of_scene(const char *name, int steps)
     known_problem made = formulated(name, "cone", known(ss_frame_copy(ss_sim_frame(sim), &err), &err));
     ss_sim_destroy(sim);
     ss_world_destroy(world);
+    ss_release(state);
     return made;
 }
 
