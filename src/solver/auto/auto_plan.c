@@ -210,7 +210,7 @@ static ss_auto_choice sweeps(const ss_solver *solver, const ss_auto_features *f)
 
 /* A contact that slides is projected in half the time that its solution takes, and over-relaxed that needs
  * fewer sweeps where bodies touch in single points. Spheres lose nothing: their normals and tangents do not
- * act on each other. Others need more in the long run: after so many they are solved instead. */
+ * act on each other. Others need more in the long run: after LONG_RUN sweeps they are solved. */
 static ss_auto_choice projected_sweeps(const ss_auto_features *f)
 {
     enum { LONG_RUN = 150 };

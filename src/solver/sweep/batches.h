@@ -189,7 +189,7 @@ bool ss_batched_create(const ss_problem *problem, const ss_batched_method *metho
 const char *ss_batched_refusal(const ss_problem *problem);
 /* y from the impulses, without what rounding has added. */
 void ss_batched_refresh(ss_batched *batched, const double *x);
-/* Projected steps so many times as long. */
+/* Makes projected steps longer by this factor. */
 void ss_batched_relax(ss_batched *batched, double factor);
 /* One pass; x is read and written for cells only. Returns the kernel's estimate. */
 double ss_batched_sweep(ss_batched *batched, bool backward, double *x);
