@@ -284,7 +284,7 @@ TEST(frames_and_copies_are_placed)
     // copy i is turned by i quarter turns, its frame moved on by the offset of the copy before
     const double place[3][2] = {{2, 0}, {1, 2}, {-1, 1}};
     for (int i = 0; i < 3; i++) {
-        char name[8];
+        char name[16];
         snprintf(name, sizeof name, "c-%d", i);
         int body = ss_world_find_body(l.world, name);
         ENSURE(body >= 0);

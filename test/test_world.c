@@ -173,7 +173,7 @@ TEST(a_pair_that_was_set_wins_in_both_orders_and_may_be_set_again)
 {
     ss_world *world = ss_world_create(NULL);
     int number[20];
-    char name[8];
+    char name[16];
     for (int i = 0; i < 20; i++) {
         snprintf(name, sizeof name, "m%d", i);
         number[i] = ss_world_add_material(world, &(ss_material){.name = name, .mu = 1.0}, NULL);

@@ -1,6 +1,7 @@
 /* Alternatives of a frame: the arrays, the ordinary frame of a choice, and the gaps of groups. */
 #include "frame/alternatives.h"
 
+#include "base/partition.h"
 #include "collision/alternatives.h" // SS_CUT_SHARE, by which the cut gives the width
 #include "frame/fields.h"
 
@@ -213,28 +214,19 @@ static double size_by_points(const ss_groups *groups, int g)
     return isfinite(size) ? size : 0.0;
 }
 
-static int root_of(int *parent, int body)
-{
-    while (parent[body] != body) body = parent[body] = parent[parent[body]];
-    return body;
-}
-
-/* The smaller number is the root, so that islands do not depend on the order of contacts. */
+/* Only what moves connects. */
 static void connect(const ss_frame *frame, const int pair[2], int *parent)
 {
     if (!ss_frame_is_live(frame, pair[0]) || !ss_frame_is_live(frame, pair[1])) return;
-    int a = root_of(parent, pair[0]), b = root_of(parent, pair[1]);
-    parent[a > b ? a : b] = a > b ? b : a;
+    ss_partition_join(parent, pair[0], pair[1]);
 }
 
 /* Islands are numbered in the order of their first groups. A group of which nothing moves is an island. */
 static void find_islands(ss_groups *groups, int *parent, int *number)
 {
     const ss_frame *frame = groups->frame;
-    for (int b = 0; b < frame->bodies.count; b++) {
-        parent[b] = b;
-        number[b] = -1;
-    }
+    ss_partition_start(parent, frame->bodies.count);
+    for (int b = 0; b < frame->bodies.count; b++) number[b] = -1;
 
     for (int c = 0; c < frame->contacts.count; c++) connect(frame, frame->contacts.pair[c], parent);
     const ss_constraints *joints = &frame->constraints;
@@ -254,12 +246,13 @@ static void find_islands(ss_groups *groups, int *parent, int *number)
             groups->island[g] = groups->island_count++;
             continue;
         }
-        int root = root_of(parent, body);
+        int root = ss_partition_find(parent, body);
         if (number[root] < 0) number[root] = groups->island_count++;
         groups->island[g] = number[root];
     }
 
-    for (int b = 0; b < frame->bodies.count; b++) groups->body_island[b] = number[root_of(parent, b)];
+    for (int b = 0; b < frame->bodies.count; b++)
+        groups->body_island[b] = number[ss_partition_find(parent, b)];
 }
 
 bool ss_groups_make(const ss_frame *frame, ss_groups *groups, ss_error *err)

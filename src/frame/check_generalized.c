@@ -1,6 +1,7 @@
 #include "frame/check_generalized.h"
 #include "frame/checker.h"
 
+#include "base/partition.h"
 #include "frame/fields.h"
 #include "linalg/reverse_ldl.h"
 
@@ -200,7 +201,7 @@ static void check_forest(ss_checker *c)
     }
 
     /* All that does not move is one node, the last one. */
-    for (int b = 0; b <= bodies; b++) parent[b] = b;
+    ss_partition_start(parent, bodies + 1);
     for (int b = 0; b < bodies; b++) left += 6 * ss_frame_is_live(frame, b);
 
     for (int k = 0; constraints->implied && k < constraints->count; k++) {
@@ -209,13 +210,13 @@ static void check_forest(ss_checker *c)
         left -= constraints->rows[k];
         for (int side = 0; side < 2; side++) {
             int body = constraints->pair[k][side];
-            root[side] = body == SS_WORLD || !ss_frame_is_live(frame, body) ? bodies : body;
-            while (parent[root[side]] != root[side]) root[side] = parent[root[side]];
+            bool is_still = body == SS_WORLD || !ss_frame_is_live(frame, body);
+            root[side] = ss_partition_find(parent, is_still ? bodies : body);
         }
         if (root[0] == root[1])
             ss_checker_report(c, SS_FINDING_FAULT, "constraints/implied", k,
                               "closes a loop of implied joints, must be 0");
-        parent[root[0]] = root[1];
+        ss_partition_join(parent, root[0], root[1]);
     }
 
     if (left != frame->generalized.count)

@@ -1,6 +1,8 @@
 /* Everything that is wrong with a mesh. All passes are linear in its size but for the sort of equal faces. */
 #include "model/mesh.h"
 
+#include "base/partition.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -63,13 +65,6 @@ static bool check_doubles(checking *c)
 
 /* ---- edges and parts -------------------------------------------------------------------------------- */
 
-/* The face that stands for a whole part; the path to it is halved on the way. */
-static int part_of(int *parent, int face)
-{
-    while (parent[face] != face) face = parent[face] = parent[parent[face]];
-    return face;
-}
-
 static bool check_surface(checking *c)
 {
     int faces = c->mesh->face_count, count = 3 * faces, parts = 0;
@@ -81,7 +76,7 @@ static bool check_surface(checking *c)
         return false;
     }
 
-    for (int f = 0; f < faces; f++) parent[f] = f;
+    ss_partition_start(parent, faces);
     for (int i = 0, run; i < count; i += run) {
         const ss_mesh_side *sides = all + i;
         run = ss_mesh_side_run(all, count, i);
@@ -97,10 +92,7 @@ static bool check_surface(checking *c)
                   sides[0].face, sides[1].face);
 
         /* Faces on one edge belong to one part, for which its first face stands. */
-        for (int k = 1; k < run; k++) {
-            int x = part_of(parent, sides[0].face), y = part_of(parent, sides[k].face);
-            parent[x > y ? x : y] = x > y ? y : x;
-        }
+        for (int k = 1; k < run; k++) ss_partition_join(parent, sides[0].face, sides[k].face);
     }
 
     for (int f = 0; f < faces; f++) parts += parent[f] == f;

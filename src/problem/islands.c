@@ -1,31 +1,12 @@
 #include "problem/islands.h"
 
 #include "base/memory.h"
+#include "base/partition.h"
 #include "problem/bodies_form.h"
 
 #include <string.h>
 
 /* ---- which body is on which island ------------------------------------------------------------------ */
-
-static int root_of(int *parent, int body)
-{
-    while (parent[body] != body) {
-        parent[body] = parent[parent[body]];
-        body = parent[body];
-    }
-    return body;
-}
-
-/* The smaller number is the root, so that the result does not depend on the order of the rows. */
-static void join(int *parent, int a, int b)
-{
-    a = root_of(parent, a);
-    b = root_of(parent, b);
-    if (a < b)
-        parent[b] = a;
-    else
-        parent[a] = b;
-}
 
 /* All unknowns of a block act on the same bodies; of one with further blocks, all that they name. A row of
  * more than two bodies has both bodies of its pair. */
@@ -40,28 +21,26 @@ static int number_islands(const ss_problem *problem, int *parent, int *island)
 {
     const ss_bodies_form *form = problem->bodies;
     int count = 0;
-    for (int body = 0; body < form->bodies; body++) {
-        parent[body] = body;
-        island[body] = -1;
-    }
+    ss_partition_start(parent, form->bodies);
+    for (int body = 0; body < form->bodies; body++) island[body] = -1;
 
     for (int k = 0; k < problem->block_count; k++) {
         const int *pair = problem->blocks[k].size ? form->pair[problem->blocks[k].first] : NULL;
         if (pair && pair[0] >= 0 && pair[1] >= 0 && parent[pair[0]] != parent[pair[1]])
-            join(parent, pair[0], pair[1]);
+            ss_partition_join(parent, pair[0], pair[1]);
         int begin = problem->blocks[k].first, end = begin + problem->blocks[k].size;
         for (int i = 0; pair && i < ss_bodies_further(form, begin, end); i++)
-            join(parent, body_of(form, &problem->blocks[k]),
-                 form->further_body[form->further_start[begin] + i]);
+            ss_partition_join(parent, body_of(form, &problem->blocks[k]),
+                              form->further_body[form->further_start[begin] + i]);
     }
 
     /* Numbered in the order of their first blocks. */
     for (int k = 0; k < problem->block_count; k++) {
         if (problem->blocks[k].size == 0) continue;
-        int root = root_of(parent, body_of(form, &problem->blocks[k]));
+        int root = ss_partition_find(parent, body_of(form, &problem->blocks[k]));
         if (island[root] < 0) island[root] = count++;
     }
-    for (int body = 0; body < form->bodies; body++) island[body] = island[root_of(parent, body)];
+    for (int body = 0; body < form->bodies; body++) island[body] = island[ss_partition_find(parent, body)];
     return count;
 }
 

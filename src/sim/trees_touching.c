@@ -11,6 +11,7 @@
 #include "sim/state.h"
 
 #include "base/memory.h"
+#include "base/partition.h"
 #include "formulation/assembly.h"
 #include "formulation/cone_law.h"
 #include "formulation/friction.h"
@@ -443,12 +444,6 @@ static bool fill_row(touching *of, int c, touch *to)
 
 /* ---- all of them ------------------------------------------------------------------------------------ */
 
-static int find_root(int *of_tree, int tree)
-{
-    while (of_tree[tree] != tree) tree = of_tree[tree] = of_tree[of_tree[tree]];
-    return tree;
-}
-
 /* Islands: trees that touch each other. Contacts of one follow each other, in the order of the list. */
 static bool sort_by_islands(touching *of)
 {
@@ -457,18 +452,19 @@ static bool sort_by_islands(touching *of)
     int *of_tree = ss_arena_take_unset(memory, (size_t)trees->trees, sizeof *of_tree, "islands of trees");
     touch *sorted = ss_arena_take_unset(memory, (size_t)of->count, sizeof *sorted, "contacts of trees");
     if (!of_tree || !sorted) return false;
-    for (int t = 0; t < trees->trees; t++) of_tree[t] = t;
+    ss_partition_start(of_tree, trees->trees);
     for (int c = 0; c < of->count; c++) {
         int tree[2] = {-1, -1};
         for (int side = 0; side < 2; side++) {
             int l = of->touches[c].row.pair[side];
-            if (l >= 0 && trees->link[l].tree >= 0) tree[side] = find_root(of_tree, trees->link[l].tree);
+            if (l >= 0 && trees->link[l].tree >= 0) tree[side] = trees->link[l].tree;
         }
-        if (tree[0] >= 0 && tree[1] >= 0) of_tree[tree[1]] = tree[0];
+        if (tree[0] >= 0 && tree[1] >= 0) ss_partition_join(of_tree, tree[0], tree[1]);
         of->touches[c].island = tree[0] >= 0 ? tree[0] : tree[1];
     }
     int count = 0;
-    for (int c = 0; c < of->count; c++) of->touches[c].island = find_root(of_tree, of->touches[c].island);
+    for (int c = 0; c < of->count; c++)
+        of->touches[c].island = ss_partition_find(of_tree, of->touches[c].island);
     for (int c = 0; c < of->count; c++) {
         int island = of->touches[c].island;
         bool is_first = true;
