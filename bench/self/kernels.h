@@ -36,8 +36,8 @@ cost cost_of(const iteration *of, ss_problem *problem);
 #define NNCG_BYTES (6.0 * 3 * 8)
 
 void print_iterations(const machine *m, int most);
-/* Memory, stages and sweeps from 5,000 to a million contacts. */
-void print_scale(const machine *m, int most);
+/* Memory, stages and sweeps from 5,000 to a million contacts, of scenes whose names contain `only`. */
+void print_scale(const machine *m, int most, const char *only);
 /* Iterations, processor time and fill of accurate methods on walls and piles; seconds: limit of one run. */
 void print_growth(int most, double seconds);
 void print_stages(const machine *m);

@@ -146,7 +146,7 @@ static void measure_apart(const machine *m, int scene, int size, size_report *of
 
 /* ---- all of them ------------------------------------------------------------------------------------ */
 
-void print_scale(const machine *m, int most)
+void print_scale(const machine *m, int most, const char *only)
 {
     size_report all[SCENES][SIZES] = {0};
     int count = 0;
@@ -157,7 +157,7 @@ void print_scale(const machine *m, int most)
            "scene", "contacts", "bodies", "file", "frame", "problem", "solve", "judge", "write", "read",
            "assemble", "plan", "judge");
     for (int scene = 0; scene < SCENES; scene++) {
-        for (int s = 0; s < count; s++) {
+        for (int s = 0; s < count && strstr(scene_names[scene], only); s++) {
             size_report *of = &all[scene][s];
             measure_apart(m, scene, sizes[s], of);
             printf("%-8s %8d %8d %6.0f %6.0f %7.0f %6.0f %6.0f %7.0f %7.0f %8.0f %8.0f %7.0f\n",
@@ -174,7 +174,7 @@ void print_scale(const machine *m, int most)
     for (int i = 0; i < LOOPS; i++) printf(" %10s %6s %6s", loop_names[i], "ratio", "memory");
     printf("\n");
     for (int scene = 0; scene < SCENES; scene++) {
-        for (int s = 0; s < count; s++) {
+        for (int s = 0; s < count && strstr(scene_names[scene], only); s++) {
             const size_report *of = &all[scene][s];
             printf("%-8s %8d", scene_names[scene], of->contacts);
             for (int i = 0; i < LOOPS; i++)

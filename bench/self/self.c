@@ -1,6 +1,6 @@
 /* Our own loops against what this machine can do, and against themselves as they were.
  *
- *     bench_self [PART]... [--contacts N] [--seconds S] [--reference FILE] [--write]
+ *     bench_self [PART]... [--contacts N] [--only TEXT] [--seconds S] [--reference FILE] [--write]
  *
  * Parts: machine, iterations, threads, stages, scale, growth, counts; all but scale and growth unless told.
  * Problems go up to N contacts (200000; scale: a million). counts compares instructions with the reference
@@ -20,7 +20,7 @@ typedef struct wishes {
     bool machine, iterations, threads, stages, scale, growth, counts, write, check;
     int contacts;
     double seconds;
-    const char *reference;
+    const char *only, *reference;
 } wishes;
 
 static const char usage[] =
@@ -35,6 +35,7 @@ static const char usage[] =
     "  counts            instructions by callgrind, beside those of the reference\n"
     "options:\n"
     "  --contacts N      no problem with more contacts (default 200000; scale: a million)\n"
+    "  --only TEXT       threads: only rows whose scene or loop contains this; scale: only such scenes\n"
     "  --seconds S       growth: processor time of a run, at most (default 20)\n"
     "  --reference FILE  counts to compare with (default bench/self_counts.json)\n"
     "  --write           make that file\n"
@@ -72,13 +73,15 @@ static bool *part(wishes *of, const char *name)
 
 static wishes read_wishes(int argc, char **argv)
 {
-    wishes of = {.seconds = 20.0, .reference = "bench/self_counts.json"};
+    wishes of = {.seconds = 20.0, .only = "", .reference = "bench/self_counts.json"};
     for (int i = 1; i < argc; i++) {
         bool has_value = i + 1 < argc, *asked = part(&of, argv[i]);
         if (asked)
             *asked = true;
         else if (has_value && strcmp(argv[i], "--contacts") == 0)
             of.contacts = read_number("--contacts", argv[++i]);
+        else if (has_value && strcmp(argv[i], "--only") == 0)
+            of.only = argv[++i];
         else if (has_value && strcmp(argv[i], "--seconds") == 0)
             of.seconds = read_number("--seconds", argv[++i]);
         else if (has_value && strcmp(argv[i], "--reference") == 0)
@@ -86,7 +89,7 @@ static wishes read_wishes(int argc, char **argv)
         else if (strcmp(argv[i], "--help") == 0)
             exit(fputs(usage, stdout) < 0);
         else if (strcmp(argv[i], "--contacts") == 0 || strcmp(argv[i], "--seconds") == 0 ||
-                 strcmp(argv[i], "--reference") == 0)
+                 strcmp(argv[i], "--only") == 0 || strcmp(argv[i], "--reference") == 0)
             refuse(argv[i], "needs a value");
         else
             refuse(argv[i], "is not known");
@@ -105,9 +108,9 @@ int main(int argc, char **argv)
     if (of.machine || of.iterations || of.stages || of.scale) m = measure_machine();
     if (of.machine) print_machine(&m);
     if (of.iterations) print_iterations(&m, of.contacts);
-    if (of.threads) print_threads(of.contacts);
+    if (of.threads) print_threads(of.contacts, of.only);
     if (of.stages) print_stages(&m);
-    if (of.scale) print_scale(&m, of.contacts);
+    if (of.scale) print_scale(&m, of.contacts, of.only);
     if (of.growth) print_growth(of.contacts, of.seconds);
     return of.counts ? print_counts(argv[0], of.reference, of.write, of.check) : 0;
 }

@@ -93,7 +93,7 @@ static void print_solve(const iteration *of, const char *scene, ss_problem *prob
     free(x[1]);
 }
 
-static void print_solves(int most, ss_team *one, ss_team *two)
+static void print_solves(int most, const char *only, ss_team *one, ss_team *two)
 {
     static const int sizes[] = {1000, 2000, 5000, 12000, 50000, 200000};
     static const char *const solvers[] = {"nsgs", "batched-nncg", "admm"};
@@ -107,6 +107,7 @@ static void print_solves(int most, ss_team *one, ss_team *two)
         for (int s = 0; s < 6 && sizes[s] <= most; s++) {
             bool is_slow = k == 2 && sizes[s] > 12000;
             for (int kind = 0; kind < 2 && !is_slow; kind++) {
+                if (!strstr(of->name, only) && !strstr(kind ? "pile" : "wall", only)) continue;
                 ss_frame *frame = kind ? make_pile(sizes[s]) : make_wall(sizes[s]);
                 ss_problem *problem = assemble(frame);
                 print_solve(of, kind ? "pile" : "wall", problem, one, two);
@@ -183,8 +184,13 @@ static ss_world *build(const stepping *of, double *h)
 
 enum { BROAD, NARROW, ASSEMBLY, SOLVE, INTEGRATION, ALL, STAGES };
 
-static void print_stepping(const stepping *of, bool fast)
+static void print_stepping(const stepping *of, bool fast, const char *only)
 {
+    char name[64];
+    snprintf(name, sizeof name, "%s%s%s%s", of->scene ? of->scene : "stacks", fast ? ", fast" : "",
+             of->parameters[0] ? " " : "", of->parameters[0] ? of->parameters[0] : "");
+    if (!strstr(name, only)) return;
+
     enum { MOST = 64 };
     static double us[2][STAGES][MOST];
     ss_world *world[2];
@@ -215,9 +221,6 @@ static void print_stepping(const stepping *of, bool fast)
     same = strcmp(hash[0], hash[1]) == 0;
 
     ss_sim_report last = ss_sim_last(sim[0]);
-    char name[64];
-    snprintf(name, sizeof name, "%s%s%s%s", of->scene ? of->scene : "stacks", fast ? ", fast" : "",
-             of->parameters[0] ? " " : "", of->parameters[0] ? of->parameters[0] : "");
     printf("%-26s %7d %7d", name, last.contacts, last.islands);
     for (int stage = STAGES - 1; stage >= 0; stage--) {
         double alone = quartile(us[0][stage], of->steps), both = quartile(us[1][stage], of->steps);
@@ -231,7 +234,7 @@ static void print_stepping(const stepping *of, bool fast)
     }
 }
 
-static void print_steps(int most)
+static void print_steps(int most, const char *only)
 {
     printf("steps of the simulator, us with one thread, and how many times faster two are\n"
            "%-26s %7s %7s %14s %14s %14s %14s %14s %14s %8s\n",
@@ -239,18 +242,18 @@ static void print_steps(int most)
            "answers");
     for (int fast = 0; fast < 2; fast++) {
         for (size_t i = 0; i < sizeof steppings / sizeof *steppings; i++) {
-            if (steppings[i].contacts <= most) print_stepping(&steppings[i], fast);
+            if (steppings[i].contacts <= most) print_stepping(&steppings[i], fast, only);
         }
     }
     printf("\n");
 }
 
-void print_threads(int most)
+void print_threads(int most, const char *only)
 {
     ss_team *one = must(ss_team_create(1, NULL)), *two = must(ss_team_create(2, NULL));
-    print_team(one, two);
-    print_steps(most);
-    print_solves(most, one, two);
+    if (!*only) print_team(one, two);
+    print_steps(most, only);
+    print_solves(most, only, one, two);
     ss_team_destroy(two);
     ss_team_destroy(one);
 }
