@@ -82,10 +82,7 @@ static ss_conjugate_part range_of(const ss_conjugate *cg, int64_t grain)
     const ss_conjugate_part *part = cg->part;
     while (grain >= grains_of(part)) grain -= grains_of(part++);
     size_t first = (size_t)grain * SS_CONJUGATE_GRAIN, left = part->size - first;
-    return (ss_conjugate_part){.size = left < SS_CONJUGATE_GRAIN ? left : SS_CONJUGATE_GRAIN,
-                               .at = part->at + first,
-                               .last = part->last + first,
-                               .direction = part->direction + first};
+    return ss_conjugate_range(part, first, left < SS_CONJUGATE_GRAIN ? left : SS_CONJUGATE_GRAIN);
 }
 
 static void extrapolate_grains(int64_t begin, int64_t end, int worker, void *context)
@@ -98,11 +95,23 @@ static void extrapolate_grains(int64_t begin, int64_t end, int worker, void *con
     }
 }
 
+void ss_conjugate_choose(ss_conjugate *cg, double square)
+{
+    cg->weight = weight_of(cg, square);
+    cg->is_due = true;
+}
+
+void ss_conjugate_catch_up(ss_conjugate *cg)
+{
+    extrapolation of = {.cg = cg, .beta = cg->weight};
+    if (cg->is_due) ss_parallel_for(cg->team, count_grains(cg), 1, extrapolate_grains, &of);
+    cg->is_due = false;
+}
+
 void ss_conjugate_next(ss_conjugate *cg, double square)
 {
-    extrapolation of = {.cg = cg, .beta = weight_of(cg, square)};
-    cg->weight = of.beta;
-    ss_parallel_for(cg->team, count_grains(cg), 1, extrapolate_grains, &of);
+    ss_conjugate_choose(cg, square);
+    ss_conjugate_catch_up(cg);
 }
 
 static const double alike = 0.02;

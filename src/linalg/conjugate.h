@@ -32,7 +32,8 @@ typedef struct ss_conjugate {
     double slack; /* beta up to 1 + slack counts as 1, */
     int growths;  /* as often as this */
     double last_square, restart_square;
-    double weight;               /* of the direction in the last extrapolation */
+    double weight;               /* of the direction in the last extrapolation, or in the one that is due */
+    bool is_due;                 /* chosen, but not made yet */
     double leap_square;          /* at the last leap */
     int steady, steady_at_least; /* sweeps in a row that made the same change; before a leap */
     ss_team *team;               /* shares extrapolation and overlap; NULL: one thread */
@@ -46,6 +47,18 @@ void ss_conjugate_extrapolate(double beta, size_t count, double *point, double *
 bool ss_conjugate_start(ss_conjugate *conjugate, ss_arena *arena);
 /* `square`: of the change of the sweep that was just made, in the metric of the energy. */
 void ss_conjugate_next(ss_conjugate *conjugate, double square);
+/* The same in two steps: the weight, and the extrapolation, unless a sweep makes it on its way. */
+void ss_conjugate_choose(ss_conjugate *conjugate, double square);
+void ss_conjugate_catch_up(ss_conjugate *conjugate);
+
+/* A range of a part. */
+static inline ss_conjugate_part ss_conjugate_range(const ss_conjugate_part *part, size_t first, size_t size)
+{
+    return (ss_conjugate_part){.size = size,
+                               .at = part->at + first,
+                               .last = part->last + first,
+                               .direction = part->direction + first};
+}
 
 /* Has the last sweep made the same change as the one before? Then sweeps drift along a line. Leaps without
  * progress in between are followed by more and more sweeps that have to drift before the next. */

@@ -118,8 +118,11 @@ bool ss_contact_plan_make(const ss_problem *problem, ss_arena *arena, ss_contact
     size_t count = (size_t)plan->contact_count, bodies = (size_t)problem->bodies->bodies;
     if (plan->contact_count < SS_SHARED_LEAST_CONTACTS) {
         plan->tasks = ss_arena_take(arena, 1, sizeof *plan->tasks, "tasks");
-        if (!plan->tasks) return false;
-        plan->tasks[0].contact_end = plan->contact_count;
+        plan->part_row = ss_arena_take(arena, 2, sizeof *plan->part_row, "rows of parts");
+        if (!plan->tasks || !plan->part_row) return false;
+        plan->tasks[0] =
+            (ss_batch_task){.contact_end = plan->contact_count, .opens = {0, -1}, .closes = {0, -1}};
+        plan->part_row[1] = (int)bodies;
         plan->task_count = plan->part_count = 1;
         return ss_task_graph_create(1, 0, NULL, arena, &plan->graph);
     }
@@ -132,10 +135,13 @@ bool ss_contact_plan_make(const ss_problem *problem, ss_arena *arena, ss_contact
     group *groups = ss_arena_take(arena, count, sizeof *groups, "groups");
     int parts = place && part ? grow_parts(problem, plan, arena, place, part) : 0;
     int *start = ss_arena_take(arena, (size_t)parts + 1, sizeof *start, "parts");
+    plan->part_row = ss_arena_take(arena, (size_t)parts + 1, sizeof *plan->part_row, "rows of parts");
     uint64_t *taken = ss_arena_take(arena, (size_t)parts, sizeof *taken, "colours of parts");
     int *last = ss_arena_take_unset(arena, (size_t)parts, sizeof *last, "last tasks of parts");
-    if (parts == 0 || !first_part || !sorted || !start || !taken || !last || !groups) return false;
+    if (parts == 0 || !plan->part_row || !first_part || !sorted || !start || !taken || !last || !groups) return false;
     plan->place = place;
+    for (size_t b = 0; b < bodies; b++) plan->part_row[part[b] + 1]++;
+    for (int p = 0; p < parts; p++) plan->part_row[p + 1] += plan->part_row[p];
 
     // The two parts of every contact, the lower one first; the world belongs to every contact that touches
     // it.
@@ -182,15 +188,22 @@ bool ss_contact_plan_make(const ss_problem *problem, ss_arena *arena, ss_contact
             if (groups[g].colour != colour) continue;
             int task = plan->task_count++, members = groups[g].end - groups[g].begin;
             memcpy(plan->contact + placed, contact + groups[g].begin, (size_t)members * sizeof *contact);
-            plan->tasks[task] = (ss_batch_task){.contact_begin = placed, .contact_end = placed + members};
+            int p = first_part[sorted[groups[g].begin]], q = second_part[sorted[groups[g].begin]];
+            plan->tasks[task] = (ss_batch_task){.contact_begin = placed,
+                                                .contact_end = placed + members,
+                                                .opens = {last[p] < 0 ? p : -1, p != q && last[q] < 0 ? q : -1},
+                                                .closes = {-1, -1}};
             placed += members;
             plan->part_count += colour == 0;
 
-            int p = first_part[sorted[groups[g].begin]], q = second_part[sorted[groups[g].begin]];
             if (last[p] >= 0) edge[edges][0] = last[p], edge[edges++][1] = task;
             if (p != q && last[q] >= 0) edge[edges][0] = last[q], edge[edges++][1] = task;
             last[p] = last[q] = task;
         }
+    }
+    for (int p = 0; p < parts; p++) {
+        int *closes = last[p] >= 0 ? plan->tasks[last[p]].closes : NULL;
+        if (closes) closes[closes[0] >= 0] = p;
     }
     return ss_task_graph_create(plan->task_count, edges, (const int(*)[2])edge, arena, &plan->graph);
 }

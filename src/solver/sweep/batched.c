@@ -13,41 +13,26 @@
 
 /* ---- acceleration ----------------------------------------------------------------------------------- */
 
-/* What the sweeps work on: impulses of batches and of cells, and the velocities y they make. */
-enum { BATCHES, CELLS, VELOCITIES };
-
-/* Does the sweep go on where the direction points? Judged in velocities, where all have one unit. */
 static double overlap_range(int64_t begin, int64_t end, int worker, void *context)
 {
     (void)worker;
     const ss_conjugate *cg = context;
-    const ss_batch_kernel *kernel = cg->context;
-    const ss_conjugate_part *y = &cg->part[VELOCITIES];
-    return kernel->overlap((size_t)(end - begin), y->at + begin, y->last + begin, y->direction + begin);
+    const ss_batched *batched = cg->context;
+    const ss_conjugate_part *y = &cg->part[SS_BATCHED_VELOCITIES];
+    return batched->kernel->overlap((size_t)(end - begin), y->at + begin, y->last + begin,
+                                    y->direction + begin);
 }
 
-/* The same in single precision, judged in impulses, which all have one unit there: what slow motions change
- * in y is soon less than its rounding. That disturbs beta, too. */
-static double overlap_single_range(int64_t begin, int64_t end, int worker, void *context)
-{
-    (void)worker;
-    const ss_conjugate *cg = context;
-    const ss_single_kernel *kernel = cg->context;
-    const ss_conjugate_part *r = &cg->part[BATCHES];
-    return kernel->overlap(2 * (size_t)(end - begin), (const float *)(r->at + begin),
-                           (const float *)(r->last + begin), (const float *)(r->direction + begin));
-}
-
+/* Found by the tasks of the sweep, or after it where there are cells, which are not part of any task. */
 static double overlap(ss_conjugate *cg)
 {
-    return ss_parallel_sum(cg->team, (int64_t)cg->part[VELOCITIES].size, SS_CONJUGATE_GRAIN, overlap_range,
-                           cg);
-}
-
-static double overlap_single(ss_conjugate *cg)
-{
-    return ss_parallel_sum(cg->team, (int64_t)cg->part[BATCHES].size, SS_CONJUGATE_GRAIN,
-                           overlap_single_range, cg);
+    const ss_batched *batched = cg->context;
+    double sum = 0.0;
+    if (!batched->conjugate)
+        return ss_parallel_sum(cg->team, (int64_t)cg->part[SS_BATCHED_VELOCITIES].size, SS_CONJUGATE_GRAIN,
+                               overlap_range, cg);
+    for (int t = 0; t < batched->plan.task_count; t++) sum += batched->plan.tasks[t].overlap;
+    return sum;
 }
 
 /* The change of a sweep may grow by a fifth before the directions start again: rounding makes it grow in
@@ -65,10 +50,10 @@ static ss_conjugate acceleration_of(ss_batched *batched, double *x)
     if (single) {
         size_t impulses = 3 * SS_SINGLE_LANES / 2 * (size_t)single->count;
         size_t twists = (sizeof(ss_single_twist) / sizeof(float)) / 2 * bodies;
-        return (ss_conjugate){.part = {[BATCHES] = {.size = impulses, .at = (double *)single->r},
-                                       [VELOCITIES] = {.size = twists, .at = (double *)single->y}},
-                              .overlap = overlap_single,
-                              .context = batched->single_kernel,
+        return (ss_conjugate){.part = {[SS_BATCHED_IMPULSES] = {.size = impulses, .at = (double *)single->r},
+                                       [SS_BATCHED_VELOCITIES] = {.size = twists, .at = (double *)single->y}},
+                              .overlap = overlap,
+                              .context = batched,
                               .extrapolate = batched->single_kernel->extrapolate,
                               .slack = slack,
                               .growths = INT_MAX};
@@ -76,11 +61,11 @@ static ss_conjugate acceleration_of(ss_batched *batched, double *x)
     size_t impulses = 3 * SS_LANES * (size_t)batched->batches.count;
     size_t twists = sizeof(ss_scaled_twist) / sizeof(double) * bodies;
     return (ss_conjugate){
-        .part = {[BATCHES] = {.size = impulses, .at = (double *)batched->batches.r},
-                 [CELLS] = {.size = batched->cell_count ? (size_t)problem->size : 0, .at = x},
-                 [VELOCITIES] = {.size = twists, .at = (double *)batched->y}},
+        .part = {[SS_BATCHED_IMPULSES] = {.size = impulses, .at = (double *)batched->batches.r},
+                 [SS_BATCHED_CELLS] = {.size = batched->cell_count ? (size_t)problem->size : 0, .at = x},
+                 [SS_BATCHED_VELOCITIES] = {.size = twists, .at = (double *)batched->y}},
         .overlap = overlap,
-        .context = batched->kernel,
+        .context = batched,
         .extrapolate = batched->kernel->extrapolate,
         .slack = slack,
         .growths = GROWTHS};
@@ -142,7 +127,7 @@ static void find_way(int64_t begin, int64_t end, int worker, void *context)
 static double way_ahead(const ss_batched *batched, const ss_conjugate *cg, double change)
 {
     enum { AT_ONCE = 128 }; // batches
-    const ss_conjugate_part *part = &cg->part[BATCHES], *cells = &cg->part[CELLS];
+    const ss_conjugate_part *part = &cg->part[SS_BATCHED_IMPULSES], *cells = &cg->part[SS_BATCHED_CELLS];
     const ss_problem *problem = batched->problem;
     double q = sqrt(change / cg->last_square);
     _Atomic double shortest = q < 1.0 ? q / (1.0 - q) : INFINITY;
@@ -197,6 +182,7 @@ ss_status ss_batched_iterate(ss_batched *batched, const ss_batched_loop *how, ss
     ss_conjugate cg = acceleration_of(batched, x);
     cg.team = batched->plan.task_count > 1 ? batched->team : NULL; // few are done sooner than another wakes
     if (!w || !last_good || (how->accelerate && !ss_conjugate_start(&cg, run->arena))) return SS_FAILED;
+    batched->conjugate = how->accelerate && batched->cell_count == 0 ? &cg : NULL;
 
     ss_watch watch = {0};
     bool leaps = how->accelerate && may_leap(batched);
@@ -242,8 +228,9 @@ ss_status ss_batched_iterate(ss_batched *batched, const ss_batched_loop *how, ss
         if (way > 0.0)
             ss_conjugate_leap(&cg, change, way);
         else if (how->accelerate)
-            ss_conjugate_next(&cg, change);
+            ss_conjugate_choose(&cg, change);
         refreshed = iteration % REFRESH == REFRESH - 1 || change == 0.0 || way > 0.0;
+        if (refreshed || !batched->conjugate) ss_conjugate_catch_up(&cg);
         if (refreshed) ss_batched_refresh(batched, x);
     }
 }

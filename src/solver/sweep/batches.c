@@ -240,20 +240,61 @@ static void push_task(int t, int worker, void *context)
         batched->kernel->push(&batched->batches, task->begin, task->end);
 }
 
+/* The numbers of a part of the plan, or of the batches begin .. end - 1, in a part of the directions. */
+static ss_conjugate_part rows_of_part(const ss_batched *batched, int part)
+{
+    const ss_conjugate_part *y = &batched->conjugate->part[SS_BATCHED_VELOCITIES];
+    const int *row = batched->plan.part_row + part;
+    size_t numbers = (batched->single ? sizeof(ss_single_twist) : sizeof(ss_scaled_twist)) / sizeof(double);
+    return ss_conjugate_range(y, numbers * (size_t)row[0], numbers * (size_t)(row[1] - row[0]));
+}
+
+static void extrapolate_part(const ss_batched *batched, int part)
+{
+    const ss_conjugate *cg = batched->conjugate;
+    ss_conjugate_part y = rows_of_part(batched, part);
+    cg->extrapolate(cg->weight, y.size, y.at, y.last, y.direction);
+}
+
+/* Does the sweep go on where the direction points? Judged in velocities, where all have one unit, when a part is
+ * done. In single precision judged in impulses, which all have one unit there: what slow motions change in y is
+ * soon less than its rounding. */
+static double overlap_of(const ss_batched *batched, const ss_batch_task *task, const int closes[2])
+{
+    double sum = 0.0;
+    if (batched->single) {
+        enum { NUMBERS = 3 * SS_SINGLE_LANES / 2 };
+        ss_conjugate_part r = ss_conjugate_range(&batched->conjugate->part[SS_BATCHED_IMPULSES], NUMBERS * (size_t)task->begin, NUMBERS * (size_t)(task->end - task->begin));
+        return batched->single_kernel->overlap(2 * r.size, (float *)r.at, (float *)r.last, (float *)r.direction);
+    }
+    for (int k = 0; k < 2; k++) {
+        if (closes[k] < 0) continue;
+        ss_conjugate_part y = rows_of_part(batched, closes[k]);
+        sum += batched->kernel->overlap(y.size, y.at, y.last, y.direction);
+    }
+    return sum;
+}
+
 static void sweep_task(int t, int worker, void *context)
 {
     (void)worker;
     const work *with = context;
     ss_batched *batched = with->batched;
     const ss_batch_kernel *kernel = batched->kernel;
+    const ss_conjugate *cg = batched->conjugate;
     ss_single_batches *single = batched->single;
     ss_batch_task *task = &with->tasks[t];
+    const int *opens = with->backward ? task->closes : task->opens;
+    for (int k = 0; k < 2 && cg && cg->is_due; k++) {
+        if (opens[k] >= 0) extrapolate_part(batched, opens[k]);
+    }
     double (*sweep)(ss_batches *, int, int, bool) =
         batched->method.contact == SS_BATCH_EXACT ? kernel->sweep : kernel->sweep_projected;
     double speed = single ? single->velocity / single->root : 1.0;
     task->change = single ? (speed * speed) *
                                 batched->single_kernel->sweep(single, task->begin, task->end, with->backward)
                           : sweep(&batched->batches, task->begin, task->end, with->backward);
+    if (cg) task->overlap = overlap_of(batched, task, with->backward ? task->opens : task->closes);
 }
 
 void ss_batched_refresh(ss_batched *batched, const double *x)
@@ -290,8 +331,21 @@ double ss_batched_sweep(ss_batched *batched, bool backward, double *x)
     if (batched->single) batched->single->slip_tolerance = fmax(tolerance, first_single);
     double sum = backward ? 0.0 : ss_batch_cells_sweep(batched, false, x);
 
+    // Impulses and velocities begin one step further on, if that has not been done before.
+    ss_conjugate *cg = batched->conjugate;
+    const ss_conjugate_part *r = cg && cg->is_due ? &cg->part[SS_BATCHED_IMPULSES] : NULL;
+    if (batched->single) {
+        batched->single->last = r ? (void *)r->last : NULL;
+        batched->single->direction = r ? (void *)r->direction : NULL;
+        batched->single->beta = cg ? cg->weight : 0.0;
+    } else {
+        batched->batches.last = r ? (void *)r->last : NULL;
+        batched->batches.direction = r ? (void *)r->direction : NULL;
+        batched->batches.beta = cg ? cg->weight : 0.0;
+    }
     work with = {.batched = batched, .tasks = batched->plan.tasks, .backward = backward};
     ss_parallel_tasks(batched->team, &batched->plan.graph, backward, sweep_task, &with);
+    if (cg) cg->is_due = false;
     for (int t = 0; t < batched->plan.task_count; t++) sum += batched->plan.tasks[t].change;
     return backward ? sum + ss_batch_cells_sweep(batched, true, x) : sum;
 }

@@ -17,6 +17,7 @@
 #define SS_SOLVER_SWEEP_BATCHES_H
 
 #include "base/task_graph.h"
+#include "linalg/conjugate.h"
 #include "problem/levers.h"
 #include "solver/sweep/batched.h"
 
@@ -48,6 +49,9 @@ typedef struct ss_batches {
     int (*block)[SS_LANES];            /* of the problem; -1: an empty lane; two for a batch of eight */
     double (*r)[3][SS_LANES];          /* impulses */
     double (*compliance)[3][SS_LANES]; /* NULL: none anywhere */
+    /* For a sweep that begins every visit with a step along a direction: impulses before the sweep that made r,
+     * the direction, and its weight. NULL: visits begin with r. */
+    double (*last)[3][SS_LANES], (*direction)[3][SS_LANES], beta;
     ss_scaled_twist *y;
     double slip_tolerance; /* relative */
     bool is_long;          /* more than a cache holds: what comes next is asked for in time */
@@ -110,6 +114,8 @@ typedef struct ss_single_batches {
     int count;
     float (*r)[3][SS_SINGLE_LANES];
     float (*compliance)[3][SS_SINGLE_LANES]; /* NULL: none anywhere */
+    float (*last)[3][SS_SINGLE_LANES], (*direction)[3][SS_SINGLE_LANES];
+    double beta;
     ss_single_twist *y;
     double slip_tolerance;
     bool is_long;
@@ -134,7 +140,8 @@ extern const ss_single_kernel ss_single_kernel_avx2;
 typedef struct ss_batch_task {
     int contact_begin, contact_end;
     int begin, end; /* batches */
-    double change;  /* in the last sweep */
+    int opens[2], closes[2]; /* parts whose bodies it touches first, and last; -1: none */
+    double change, overlap;  /* in the last sweep */
 } ss_batch_task;
 
 typedef struct ss_contact_plan {
@@ -143,6 +150,7 @@ typedef struct ss_contact_plan {
     int task_count, part_count;
     ss_task_graph graph; /* tasks that share a body, one after the other */
     int *place;          /* row of y of every body, so that neighbours are near; NULL: as they are */
+    int *part_row;       /* the first row of y of every part, and the end of the last */
 } ss_contact_plan;
 
 /* Contacts are there; the rest is made. False when out of memory. */
@@ -159,6 +167,10 @@ typedef struct ss_batched_method {
 
 typedef struct ss_batch_cell ss_batch_cell;
 
+/* What the sweeps work on, as parts of ss_conjugate: impulses of batches and of cells, and the velocities y they
+ * make. */
+enum { SS_BATCHED_IMPULSES, SS_BATCHED_CELLS, SS_BATCHED_VELOCITIES };
+
 typedef struct ss_batched {
     const ss_problem *problem;
     const ss_batch_kernel *kernel;
@@ -174,6 +186,10 @@ typedef struct ss_batched {
     ss_batch_cell *cells;
     int cell_count;
     int sweeps; /* so far */
+    /* Directions that a sweep follows by itself, where the numbers are in a cache: a batch extrapolates its
+     * impulses when it is visited, the first task of a part the velocities of its bodies, and the last one adds
+     * to the overlap. NULL: none, or all at once between sweeps, as cells need it. */
+    ss_conjugate *conjugate;
 } ss_batched;
 
 /* Can all of it be said in floats, and are there no cells? */

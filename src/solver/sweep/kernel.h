@@ -48,6 +48,15 @@ INLINE mask improve(const slip_curve *of, number tolerance, mask which, vec *s)
     return which & (~good | (excess > little) | (excess < -little));
 }
 
+/* From here to the next point, and the direction and the last point of the lanes for it (batches.h). */
+INLINE vec extrapolated(number beta, size_t at, vec here, number *last, number *direction)
+{
+    vec step = beta * GET(direction), next = here + step;
+    PUT(direction, step + (here - GET(last)));
+    PUT(last, next);
+    return next;
+}
+
 /* A contact per lane of one register, on its way through a visit. */
 typedef struct visit {
     kernel_batch *batch;
@@ -58,14 +67,26 @@ typedef struct visit {
     mask slips;
 } visit;
 
+/* The impulses, as the last visit left them or one step along the conjugate direction further on. */
+INLINE void read_impulses(const kernel_batches *batches, int k, int at, vec r[3])
+{
+    UNROLL for (int i = 0; i < 3; i++) r[i] = GET(batches->r[k][i]);
+    if (!batches->direction) return;
+    UNROLL for (int i = 0; i < 3; i++)
+    {
+        number *last = batches->last[k][i], *direction = batches->direction[k][i];
+        r[i] = extrapolated((number)batches->beta, at, r[i], last, direction);
+    }
+}
+
 INLINE void begin_visit(const kernel_batches *batches, int k, int at, visit *v)
 {
     v->batch = &batches->items[k];
     v->impulse = batches->r[k];
     v->at = at;
+    read_impulses(batches, k, at, v->last);
     read_twists(v->batch, at, batches->y, v->twist);
-    velocity_of(batches, k, at, v->twist, v->w);
-    UNROLL for (int i = 0; i < 3; i++) v->last[i] = GET(v->impulse[i]);
+    velocity_of(batches, k, at, v->twist, v->last, v->w);
 }
 
 /* Open or sticking, or else told in `slips`. */
@@ -310,6 +331,9 @@ INLINE void ask_for_batch(const kernel_batches *batches, int k)
     ask_for(&batches->items[k], sizeof batches->items[k]);
     ask_for(batches->r[k], sizeof batches->r[k]);
     if (batches->compliance) ask_for(batches->compliance[k], sizeof batches->compliance[k]);
+    if (!batches->direction) return;
+    ask_for(batches->last[k], sizeof batches->last[k]);
+    ask_for(batches->direction[k], sizeof batches->direction[k]);
 }
 
 /* Its bodies, when it has come itself: batches that pass through the second cache push them out of it. */
@@ -409,9 +433,10 @@ KERNEL static void push(kernel_batches *batches, int begin, int end)
 KERNEL static void velocities(const kernel_batches *batches, int k, double velocity[3][LANES])
 {
     for (int at = 0; at < LANES; at += KERNEL_WIDTH) {
-        vec twist[2][6], w[3];
+        vec twist[2][6], r[3], w[3];
+        UNROLL for (int i = 0; i < 3; i++) r[i] = GET(batches->r[k][i]);
         read_twists(&batches->items[k], at, batches->y, twist);
-        velocity_of(batches, k, at, twist, w);
+        velocity_of(batches, k, at, twist, r, w);
         UNROLL for (int i = 0; i < 3; i++) PUT(velocity[i], w[i]);
     }
 }
@@ -436,10 +461,8 @@ INLINE void extrapolate_all(number beta, size_t count, number *point, number *la
 {
     size_t at = 0;
     for (; at + KERNEL_WIDTH <= count; at += KERNEL_WIDTH) {
-        vec here = GET(point), step = beta * GET(direction), next = here + step;
-        PUT(direction, step + (here - GET(last)));
+        vec next = extrapolated(beta, at, GET(point), last, direction);
         PUT(point, next);
-        PUT(last, next);
     }
     for (; at < count; at++) {
         number step = beta * direction[at];

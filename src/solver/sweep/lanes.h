@@ -214,7 +214,8 @@ INLINE void write_twists(const kernel_batch *batch, int at, kernel_twist *y, vec
 /* ---- velocities and impulses of a batch ------------------------------------------------------------- */
 
 /* w = J v + C r + b */
-INLINE void velocity_of(const kernel_batches *batches, int k, int at, vec twist[2][6], vec w[3])
+INLINE void velocity_of(const kernel_batches *batches, int k, int at, vec twist[2][6], const vec r[3],
+                        vec w[3])
 {
     const kernel_batch *batch = &batches->items[k];
     vec relative[3];
@@ -233,7 +234,7 @@ INLINE void velocity_of(const kernel_batches *batches, int k, int at, vec twist[
                (dot(row[1], twist[0] + 3) + dot(row[2], twist[1] + 3));
     }
     if (!batches->compliance) return;
-    UNROLL for (int i = 0; i < 3; i++) w[i] += GET(batches->compliance[k][i]) * GET(batches->r[k][i]);
+    UNROLL for (int i = 0; i < 3; i++) w[i] += GET(batches->compliance[k][i]) * r[i];
 }
 
 /* Impulses in the unit of a batch. */
