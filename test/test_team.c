@@ -105,7 +105,7 @@ TEST(tasks_find_what_those_before_them_have_left)
         edge[e][0] = ss_random_below(&random, TASKS - 1);
         edge[e][1] = edge[e][0] + 1 + ss_random_below(&random, TASKS - 1 - edge[e][0]);
     }
-    ENSURE(ss_task_graph_create(TASKS, EDGES, (const int(*)[2])edge, arena, &n.graph));
+    ENSURE(ss_task_graph_create(TASKS, EDGES, (const int(*)[2])edge, NULL, arena, &n.graph));
     for (int backward = 0; backward < 2; backward++) {
         n.backward = backward;
         ss_parallel_tasks(NULL, &n.graph, backward, do_task, &n);
@@ -124,7 +124,7 @@ TEST(tasks_find_what_those_before_them_have_left)
 
     // nothing to do is nothing done
     ss_task_graph none;
-    ENSURE(ss_task_graph_create(0, 0, NULL, arena, &none));
+    ENSURE(ss_task_graph_create(0, 0, NULL, NULL, arena, &none));
     ss_parallel_tasks(NULL, &none, false, do_task, NULL);
     ss_arena_destroy(arena);
 }

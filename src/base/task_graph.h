@@ -14,18 +14,25 @@
 
 #include <stdatomic.h>
 
+/* The last runs in which a task was begun and done, by their numbers, in a cache line of its own. */
+typedef struct ss_task_state {
+    _Alignas(64) _Atomic unsigned begun, done;
+} ss_task_state;
+
 typedef struct ss_task_graph {
     int count;
     /* [0]: tasks that wait for a task, [1]: those it waits for; those of task t from start[t] on */
     int *start[2], *other[2];
-    /* of a run: how many a task still waits for, and one bit for each that waits for nothing and was not
-     * begun */
-    _Atomic int *waits;
-    _Atomic uint64_t *ready;
+    float *place;  /* of every task, 0 to 1: a thread prefers those near its own */
+    unsigned runs; /* so far */
+    ss_task_state *state;
 } ss_task_graph;
 
-/* Every edge from a task to one of a higher number. False when out of memory. */
-bool ss_task_graph_create(int count, int edges, const int (*edge)[2], ss_arena *arena, ss_task_graph *graph);
+/* Every edge from a task to one of a higher number. Threads have equal shares of the places from 0 to 1 and begin
+ * with tasks in their own, whose data they had the last time, too; NULL: in the order of their numbers. False when
+ * out of memory. */
+bool ss_task_graph_create(int count, int edges, const int (*edge)[2], const float *place, ss_arena *arena,
+                          ss_task_graph *graph);
 
 typedef void ss_task_body(int task, int worker, void *context);
 /* All tasks, or all of them in the opposite order with every edge turned round. As with ss_parallel_for, a

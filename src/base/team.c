@@ -4,6 +4,7 @@
 #include <stickslip/base.h>
 
 #include "base/assert.h"
+#include "base/memory.h"
 #include "base/task_graph.h"
 #include "base/team_hold.h"
 
@@ -312,13 +313,14 @@ void ss_parallel_for(ss_team *team, int64_t count, int64_t grain, ss_parallel_bo
 
 /* ---- tasks that wait for others --------------------------------------------------------------------- */
 
-enum { WORD = 64 }; // tasks
-
-bool ss_task_graph_create(int count, int edges, const int (*edge)[2], ss_arena *arena, ss_task_graph *graph)
+bool ss_task_graph_create(int count, int edges, const int (*edge)[2], const float *place, ss_arena *arena,
+                          ss_task_graph *graph)
 {
     *graph = (ss_task_graph){.count = count};
-    graph->waits = ss_arena_take(arena, (size_t)count, sizeof *graph->waits, "waiting tasks");
-    graph->ready = ss_arena_take(arena, (size_t)(count / WORD + 1), sizeof *graph->ready, "tasks");
+    graph->state = ss_arena_take(arena, (size_t)count, sizeof *graph->state, "states of tasks");
+    graph->place = ss_arena_take_unset(arena, (size_t)count, sizeof *graph->place, "places of tasks");
+    if (!graph->state || !graph->place) return false;
+    for (int t = 0; t < count; t++) graph->place[t] = place ? place[t] : (float)t / (float)count;
     for (int to = 0; to < 2; to++) {
         int *start = graph->start[to] = ss_arena_take(arena, (size_t)count + 2, sizeof *start, "tasks");
         int *other = graph->other[to] = ss_arena_take(arena, (size_t)edges, sizeof *other, "tasks");
@@ -328,7 +330,7 @@ bool ss_task_graph_create(int count, int edges, const int (*edge)[2], ss_arena *
         for (int t = 0; t < count; t++) next[t + 1] += next[t];
         for (int e = 0; e < edges; e++) other[next[edge[e][to]]++] = edge[e][1 - to];
     }
-    return graph->waits && graph->ready;
+    return true;
 }
 
 typedef struct task_run {
@@ -338,76 +340,76 @@ typedef struct task_run {
     void *context;
     const ss_team *team;
     job *job;
-    _Alignas(64) _Atomic int left; // tasks that are not done
+    unsigned number;
 } task_run;
 
-/* The first task that is ready, by its number in the direction of the run; -1: none. */
-static int take_task(const task_run *run)
+static bool is_ready(const task_run *run, int task)
 {
+    const ss_task_graph *graph = run->graph;
+    const int *first = graph->start[!run->backward], *before = graph->other[!run->backward];
+    for (int k = first[task]; k < first[task + 1]; k++) {
+        if (atomic_load_explicit(&graph->state[before[k]].done, memory_order_acquire) != run->number)
+            return false;
+    }
+    return true;
+}
+
+/* Begins a task from `*from` on, in the direction of the run, that is ready and of the worker or, if `others`, of
+ * any other; -1: none is. `*from` moves to the first that was not begun: count, when all were. */
+static int take_task(const task_run *run, int worker, bool others, int *from)
+{
+    enum { WINDOW = 64 }; // tasks that are looked at: the first that was not begun is ready soon
     ss_task_graph *graph = run->graph;
-    int words = graph->count / WORD + 1;
-    for (int i = 0; i < words; i++) {
-        int at = run->backward ? words - 1 - i : i;
-        uint64_t ready = graph->ready[at];
-        while (ready) {
-            int bit = run->backward ? WORD - 1 - __builtin_clzll(ready) : __builtin_ctzll(ready);
-            uint64_t mask = UINT64_C(1) << bit;
-            ready = atomic_fetch_and(&graph->ready[at], ~mask);
-            if (ready & mask) return WORD * at + bit;
+    int size = run->team->size, looked_at = 0;
+    for (int i = *from; i < graph->count && looked_at < WINDOW; i++) {
+        int task = run->backward ? graph->count - 1 - i : i;
+        bool is_own = (int)(graph->place[task] * (float)size) == worker;
+        unsigned begun = others == is_own ? run->number : graph->state[task].begun;
+        if (begun == run->number) {
+            *from += *from == i;
+            continue;
         }
+        looked_at++;
+        if (is_ready(run, task) &&
+            atomic_compare_exchange_strong(&graph->state[task].begun, &begun, run->number))
+            return task;
     }
     return -1;
 }
 
-/* Tasks until all are done. A thread that finds none looks again and again, because one will soon be ready,
+/* Tasks until all are begun. A thread that finds none looks again and again, because one will soon be ready,
  * and leaves its core to others when it has waited for long; that is not time at work. */
 static void do_tasks(int64_t begin, int64_t end, int worker, void *context)
 {
     (void)begin, (void)end;
-    task_run *run = context;
-    ss_task_graph *graph = run->graph;
-    while (run->left > 0) {
-        int task = take_task(run);
-        if (task < 0) {
-            int64_t start = run->job->is_timed ? processor_time() : 0;
-            for (int looks = 0; run->left > 0 && (task = take_task(run)) < 0; looks++) {
-                if (looks < run->team->patience)
-                    relax();
-                else
-                    sched_yield();
-            }
-            if (run->job->is_timed) run->job->nanoseconds -= processor_time() - start;
-            if (task < 0) return;
+    const task_run *run = context;
+    job *todo = run->job;
+    int count = run->graph->count, own = 0, of_others = 0, looks = 0;
+    int64_t start = 0; // of waiting
+    while (own < count || of_others < count) {
+        int task = take_task(run, worker, false, &own);
+        if (task < 0) task = take_task(run, worker, true, &of_others);
+        if (todo->is_timed && task < 0 && looks == 0) start = processor_time();
+        if (todo->is_timed && task >= 0 && looks > 0) todo->nanoseconds -= processor_time() - start;
+        if (task >= 0) {
+            run->body(task, worker, run->context);
+            atomic_store_explicit(&run->graph->state[task].done, run->number, memory_order_release);
+            looks = 0;
+        } else if (looks++ < run->team->patience) {
+            relax();
+        } else {
+            sched_yield();
         }
-
-        run->body(task, worker, run->context);
-        const int *first = graph->start[run->backward], *next = graph->other[run->backward];
-        for (int k = first[task]; k < first[task + 1]; k++) {
-            if (atomic_fetch_sub(&graph->waits[next[k]], 1) == 1)
-                atomic_fetch_or(&graph->ready[next[k] / WORD], UINT64_C(1) << next[k] % WORD);
-        }
-        run->left--;
     }
+    if (todo->is_timed && looks > 0) todo->nanoseconds -= processor_time() - start;
 }
 
 void ss_parallel_tasks(ss_team *team, ss_task_graph *graph, bool backward, ss_task_body *body, void *context)
 {
     int count = graph->count, workers = ss_team_size(team) < count ? ss_team_size(team) : count;
     job todo = {.count = workers, .grain = 1, .chunks = workers, .body = do_tasks};
-    task_run run = {graph, backward, body, context, team, &todo, count};
+    task_run run = {graph, backward, body, context, team, &todo, ++graph->runs};
     todo.context = &run;
-    if (workers > 1) {
-        const int *before = graph->start[!backward];
-        for (int word = 0; word <= count / WORD; word++) {
-            uint64_t ready = 0;
-            for (int t = WORD * word; t < count && t < WORD * (word + 1); t++) {
-                int waits = before[t + 1] - before[t];
-                atomic_store_explicit(&graph->waits[t], waits, memory_order_relaxed);
-                if (waits == 0) ready |= UINT64_C(1) << t % WORD;
-            }
-            atomic_store_explicit(&graph->ready[word], ready, memory_order_relaxed);
-        }
-    }
     if (workers > 1 && share(team, &todo)) return;
     for (int t = 0; t < count; t++) body(backward ? count - 1 - t : t, 0, context);
 }

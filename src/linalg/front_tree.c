@@ -341,7 +341,7 @@ static bool make_tasks(ss_front_tree *tree)
         tree->task_stack_size += highest;
         tree->task_border_size += (size_t)(last->rows - last->pivots);
     }
-    return ss_task_graph_create(tasks, edges, (const int(*)[2])edge, tree->arena, &tree->graph);
+    return ss_task_graph_create(tasks, edges, (const int(*)[2])edge, NULL, tree->arena, &tree->graph);
 }
 
 bool ss_front_tree_analyse(ss_front_tree *tree, const bool *active)

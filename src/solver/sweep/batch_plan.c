@@ -124,7 +124,7 @@ bool ss_contact_plan_make(const ss_problem *problem, ss_arena *arena, ss_contact
             (ss_batch_task){.contact_end = plan->contact_count, .opens = {0, -1}, .closes = {0, -1}};
         plan->part_row[1] = (int)bodies;
         plan->task_count = plan->part_count = 1;
-        return ss_task_graph_create(1, 0, NULL, arena, &plan->graph);
+        return ss_task_graph_create(1, 0, NULL, NULL, arena, &plan->graph);
     }
 
     int groups_found = 0;
@@ -138,7 +138,8 @@ bool ss_contact_plan_make(const ss_problem *problem, ss_arena *arena, ss_contact
     plan->part_row = ss_arena_take(arena, (size_t)parts + 1, sizeof *plan->part_row, "rows of parts");
     uint64_t *taken = ss_arena_take(arena, (size_t)parts, sizeof *taken, "colours of parts");
     int *last = ss_arena_take_unset(arena, (size_t)parts, sizeof *last, "last tasks of parts");
-    if (parts == 0 || !plan->part_row || !first_part || !sorted || !start || !taken || !last || !groups) return false;
+    if (parts == 0 || !plan->part_row || !first_part || !sorted || !start || !taken || !last || !groups)
+        return false;
     plan->place = place;
     for (size_t b = 0; b < bodies; b++) plan->part_row[part[b] + 1]++;
     for (int p = 0; p < parts; p++) plan->part_row[p + 1] += plan->part_row[p];
@@ -180,8 +181,11 @@ bool ss_contact_plan_make(const ss_problem *problem, ss_arena *arena, ss_contact
     // of either part.
     int edges = 0, placed = 0;
     plan->tasks = ss_arena_take(arena, (size_t)groups_found, sizeof *plan->tasks, "tasks");
+    int *work = ss_arena_take(arena, (size_t)parts + 1, sizeof *work, "contacts of parts");
+    int *home = ss_arena_take_unset(arena, (size_t)groups_found, sizeof *home, "homes of tasks");
+    float *share = ss_arena_take_unset(arena, (size_t)groups_found, sizeof *share, "places of tasks");
     int(*edge)[2] = ss_arena_take_unset(arena, 2 * (size_t)groups_found, sizeof *edge, "order of tasks");
-    if (!plan->tasks || !edge) return false;
+    if (!plan->tasks || !work || !home || !share || !edge) return false;
     memset(last, -1, (size_t)parts * sizeof *last);
     for (int colour = 0; colour <= MOST_COLOURS; colour++) {
         for (int g = 0; g < groups_found; g++) {
@@ -189,23 +193,30 @@ bool ss_contact_plan_make(const ss_problem *problem, ss_arena *arena, ss_contact
             int task = plan->task_count++, members = groups[g].end - groups[g].begin;
             memcpy(plan->contact + placed, contact + groups[g].begin, (size_t)members * sizeof *contact);
             int p = first_part[sorted[groups[g].begin]], q = second_part[sorted[groups[g].begin]];
-            plan->tasks[task] = (ss_batch_task){.contact_begin = placed,
-                                                .contact_end = placed + members,
-                                                .opens = {last[p] < 0 ? p : -1, p != q && last[q] < 0 ? q : -1},
-                                                .closes = {-1, -1}};
+            plan->tasks[task] =
+                (ss_batch_task){.contact_begin = placed,
+                                .contact_end = placed + members,
+                                .opens = {last[p] < 0 ? p : -1, p != q && last[q] < 0 ? q : -1},
+                                .closes = {-1, -1}};
             placed += members;
             plan->part_count += colour == 0;
 
             if (last[p] >= 0) edge[edges][0] = last[p], edge[edges++][1] = task;
             if (p != q && last[q] >= 0) edge[edges][0] = last[q], edge[edges++][1] = task;
             last[p] = last[q] = task;
+            home[task] = work[p + 1] <= work[q + 1] ? p : q;
+            work[home[task] + 1] += members;
         }
     }
+    // A thread has neighbouring parts, and as many contacts as the others.
+    for (int p = 0; p < parts; p++) work[p + 1] += work[p];
+    for (int t = 0; t < plan->task_count; t++)
+        share[t] = 0.5f * (float)(work[home[t]] + work[home[t] + 1]) / (float)count;
     for (int p = 0; p < parts; p++) {
         int *closes = last[p] >= 0 ? plan->tasks[last[p]].closes : NULL;
         if (closes) closes[closes[0] >= 0] = p;
     }
-    return ss_task_graph_create(plan->task_count, edges, (const int(*)[2])edge, arena, &plan->graph);
+    return ss_task_graph_create(plan->task_count, edges, (const int(*)[2])edge, share, arena, &plan->graph);
 }
 
 /* ---- who goes into a batch ---------------------------------------------------------------------------- */

@@ -240,7 +240,7 @@ static void push_task(int t, int worker, void *context)
         batched->kernel->push(&batched->batches, task->begin, task->end);
 }
 
-/* The numbers of a part of the plan, or of the batches begin .. end - 1, in a part of the directions. */
+/* The velocities of the bodies of a part. */
 static ss_conjugate_part rows_of_part(const ss_batched *batched, int part)
 {
     const ss_conjugate_part *y = &batched->conjugate->part[SS_BATCHED_VELOCITIES];
@@ -263,9 +263,12 @@ static double overlap_of(const ss_batched *batched, const ss_batch_task *task, c
 {
     double sum = 0.0;
     if (batched->single) {
-        enum { NUMBERS = 3 * SS_SINGLE_LANES / 2 };
-        ss_conjugate_part r = ss_conjugate_range(&batched->conjugate->part[SS_BATCHED_IMPULSES], NUMBERS * (size_t)task->begin, NUMBERS * (size_t)(task->end - task->begin));
-        return batched->single_kernel->overlap(2 * r.size, (float *)r.at, (float *)r.last, (float *)r.direction);
+        enum { NUMBERS = 3 * SS_SINGLE_LANES / 2 }; // doubles, each of two floats
+        ss_conjugate_part r =
+            ss_conjugate_range(&batched->conjugate->part[SS_BATCHED_IMPULSES], NUMBERS * (size_t)task->begin,
+                               NUMBERS * (size_t)(task->end - task->begin));
+        return batched->single_kernel->overlap(2 * r.size, (float *)r.at, (float *)r.last,
+                                               (float *)r.direction);
     }
     for (int k = 0; k < 2; k++) {
         if (closes[k] < 0) continue;

@@ -136,10 +136,10 @@ extern const ss_single_kernel ss_single_kernel_avx2;
 
 /* ---- tasks ------------------------------------------------------------------------------------------ */
 
-/* Contacts that one worker sweeps in order, as batches. */
+/* Contacts that one worker sweeps in order, as batches; in a cache line of its own. */
 typedef struct ss_batch_task {
-    int contact_begin, contact_end;
-    int begin, end; /* batches */
+    _Alignas(64) int contact_begin, contact_end;
+    int begin, end;          /* batches */
     int opens[2], closes[2]; /* parts whose bodies it touches first, and last; -1: none */
     double change, overlap;  /* in the last sweep */
 } ss_batch_task;
