@@ -5,6 +5,7 @@
 
 #include "base/assert.h"
 #include "base/memory.h"
+#include "base/parallel_any.h"
 #include "base/task_graph.h"
 #include "base/team_hold.h"
 
@@ -412,6 +413,30 @@ void ss_parallel_tasks(ss_team *team, ss_task_graph *graph, bool backward, ss_ta
     todo.context = &run;
     if (workers > 1 && share(team, &todo)) return;
     for (int t = 0; t < count; t++) body(backward ? count - 1 - t : t, 0, context);
+}
+
+/* ---- any -------------------------------------------------------------------------------------------- */
+
+typedef struct any_search {
+    ss_parallel_bits *bits;
+    const void *context;
+    _Atomic unsigned found;
+} any_search;
+
+static void search_chunk(int64_t begin, int64_t end, int worker, void *context)
+{
+    (void)worker;
+    any_search *search = context;
+    unsigned bits = search->bits(begin, end, search->context);
+    if (bits) atomic_fetch_or(&search->found, bits);
+}
+
+unsigned ss_parallel_any(ss_team *team, int64_t count, int64_t grain, ss_parallel_bits *bits,
+                         const void *context)
+{
+    any_search search = {.bits = bits, .context = context};
+    ss_parallel_for(team, count, grain, search_chunk, &search);
+    return search.found;
 }
 
 /* ---- sum -------------------------------------------------------------------------------------------- */

@@ -2,9 +2,9 @@
 #include "sim/state.h"
 
 #include <math.h>
-#include <stdatomic.h>
 
 #include "base/memory.h"
+#include "base/parallel_any.h"
 #include "linalg/quat.h"
 #include "model/joint_rows.h"
 
@@ -253,18 +253,12 @@ static unsigned needs_of(const ss_sim *sim, const ss_contact *contact)
     return need;
 }
 
-typedef struct contact_scan {
-    const ss_sim *sim;
-    _Atomic unsigned need;
-} contact_scan;
-
-static void scan_range(int64_t begin, int64_t end, int worker, void *context)
+static unsigned needs_of_range(int64_t begin, int64_t end, const void *context)
 {
-    (void)worker;
-    contact_scan *scan = context;
+    const ss_sim *sim = context;
     unsigned need = 0;
-    for (int64_t c = begin; c < end; c++) need |= needs_of(scan->sim, &scan->sim->contacts.items[c]);
-    if (need) atomic_fetch_or(&scan->need, need);
+    for (int64_t c = begin; c < end; c++) need |= needs_of(sim, &sim->contacts.items[c]);
+    return need;
 }
 
 /* Contacts of a user's source or edits may name any body. Those that touch nothing dynamic go. */
@@ -273,9 +267,8 @@ static bool scan_contacts(ss_sim *sim, unsigned *need, ss_error *err)
     ss_contact_list *list = &sim->contacts;
     if (list->count > 0 && !list->items)
         return ss_fail(err, SS_ERROR_INPUT, "contacts: count is %d, but the list is NULL", list->count);
-    contact_scan scan = {.sim = sim};
-    ss_parallel_for(ss_sim_helpers(sim, list->count, 6), list->count, SS_SIM_AT_ONCE, scan_range, &scan);
-    *need = scan.need;
+    *need = ss_parallel_any(ss_sim_helpers(sim, list->count, 6), list->count, SS_SIM_AT_ONCE, needs_of_range,
+                            sim);
     if (!(*need & (MUST_GO | NO_BODY))) return true;
 
     int kept = 0;
@@ -669,28 +662,21 @@ static bool normal_is_unit(const ss_contacts *contacts, int c)
     return fabs(ss_vec3_norm(ss_vec3_load(contacts->normal[c])) - 1.0) <= 1e-6;
 }
 
-typedef struct frame_check {
-    const ss_frame *frame;
-    _Atomic bool bad;
-} frame_check;
-
-static void check_bodies(int64_t begin, int64_t end, int worker, void *context)
+static unsigned are_bodies_bad(int64_t begin, int64_t end, const void *context)
 {
-    (void)worker;
-    frame_check *check = context;
-    for (int64_t b = begin; b < end; b++) {
-        if (fault_of_body(&check->frame->bodies, (int)b)) check->bad = true;
-    }
+    const ss_frame *frame = context;
+    bool bad = false;
+    for (int64_t b = begin; b < end; b++) bad |= fault_of_body(&frame->bodies, (int)b) != NULL;
+    return bad;
 }
 
-static void check_contacts(int64_t begin, int64_t end, int worker, void *context)
+static unsigned are_contacts_bad(int64_t begin, int64_t end, const void *context)
 {
-    (void)worker;
-    frame_check *check = context;
-    const ss_contacts *contacts = &check->frame->contacts;
-    for (int64_t c = begin; c < end; c++) {
-        if (!contact_is_finite(contacts, (int)c) || !normal_is_unit(contacts, (int)c)) check->bad = true;
-    }
+    const ss_contacts *contacts = &((const ss_frame *)context)->contacts;
+    bool bad = false;
+    for (int64_t c = begin; c < end; c++)
+        bad |= !contact_is_finite(contacts, (int)c) || !normal_is_unit(contacts, (int)c);
+    return bad;
 }
 
 bool ss_sim_check_frame(const ss_sim *sim, ss_error *err)
@@ -698,20 +684,19 @@ bool ss_sim_check_frame(const ss_sim *sim, ss_error *err)
     const ss_frame *frame = sim->frame;
     const ss_bodies *bodies = &frame->bodies;
     const ss_contacts *contacts = &frame->contacts;
-    frame_check check = {.frame = frame};
-    ss_parallel_for(ss_sim_helpers(sim, bodies->count, 10), bodies->count, SS_SIM_AT_ONCE, check_bodies,
-                    &check);
-    ss_parallel_for(ss_sim_helpers(sim, contacts->count, 6), contacts->count, SS_SIM_AT_ONCE, check_contacts,
-                    &check);
+    unsigned bad_bodies = ss_parallel_any(ss_sim_helpers(sim, bodies->count, 10), bodies->count,
+                                          SS_SIM_AT_ONCE, are_bodies_bad, frame);
+    unsigned bad_contacts = ss_parallel_any(ss_sim_helpers(sim, contacts->count, 6), contacts->count,
+                                            SS_SIM_AT_ONCE, are_contacts_bad, frame);
 
     /* The first of them has a name. */
-    for (int b = 0; check.bad && b < bodies->count; b++) {
+    for (int b = 0; bad_bodies && b < bodies->count; b++) {
         const char *bad = fault_of_body(bodies, b);
         if (bad)
             return ss_fail(err, SS_ERROR_INPUT, "%s: its %s is not a usable number",
                            ss_sim_body_label(sim, sim->frame_body[b]).text, bad);
     }
-    for (int c = 0; check.bad && c < contacts->count; c++) {
+    for (int c = 0; bad_contacts && c < contacts->count; c++) {
         ss_body_label label = ss_sim_body_label(sim, sim->contacts.items[c].body_b);
         if (!contact_is_finite(contacts, c))
             return ss_fail(err, SS_ERROR_INPUT, "contact %d of %s: not finite", c, label.text);

@@ -2,10 +2,10 @@
 #include "sim/state.h"
 
 #include "base/memory.h"
+#include "base/parallel_any.h"
 #include "linalg/quat.h"
 #include "model/joint_rows.h"
 
-#include <stdatomic.h>
 #include <stdio.h>
 
 ss_body_label ss_sim_body_label(const ss_sim *sim, int body)
@@ -57,28 +57,21 @@ bool ss_sim_is_too_fast(const ss_sim *sim, const double velocity[6])
              ss_vec3_norm(ss_vec3_load(velocity + 3)) <= most_angular);
 }
 
-typedef struct finite_check {
-    const ss_sim *sim;
-    _Atomic bool bad;
-} finite_check;
-
-static void check_speeds(int64_t begin, int64_t end, int worker, void *context)
+static unsigned are_too_fast(int64_t begin, int64_t end, const void *context)
 {
-    (void)worker;
-    finite_check *check = context;
-    for (int64_t b = begin; b < end; b++) {
-        if (ss_sim_is_too_fast(check->sim, check->sim->answer->velocity[b])) check->bad = true;
-    }
+    const ss_sim *sim = context;
+    bool bad = false;
+    for (int64_t b = begin; b < end; b++) bad |= ss_sim_is_too_fast(sim, sim->answer->velocity[b]);
+    return bad;
 }
 
 bool ss_sim_check_answer(const ss_sim *sim, ss_error *err)
 {
     int count = sim->answer->bodies;
-    finite_check check = {.sim = sim};
-    ss_parallel_for(ss_sim_helpers(sim, count, 4), count, SS_SIM_AT_ONCE, check_speeds, &check);
+    unsigned bad = ss_parallel_any(ss_sim_helpers(sim, count, 4), count, SS_SIM_AT_ONCE, are_too_fast, sim);
 
     /* The first of them has a name. */
-    for (int b = 0; check.bad && b < count; b++) {
+    for (int b = 0; bad && b < count; b++) {
         const double *v = sim->answer->velocity[b];
         if (!ss_sim_is_too_fast(sim, v)) continue;
         double linear = ss_vec3_norm(ss_vec3_load(v)), angular = ss_vec3_norm(ss_vec3_load(v + 3));
@@ -292,13 +285,12 @@ static bool is_finite(const ss_body *body)
     return sum == 0.0;
 }
 
-static void check_poses(int64_t begin, int64_t end, int worker, void *context)
+static unsigned are_lost(int64_t begin, int64_t end, const void *context)
 {
-    (void)worker;
-    finite_check *check = context;
-    for (int64_t b = begin; b < end; b++) {
-        if (!is_finite(ss_world_body(check->sim->world, (int)b))) check->bad = true;
-    }
+    const ss_sim *sim = context;
+    bool bad = false;
+    for (int64_t b = begin; b < end; b++) bad |= !is_finite(ss_world_body(sim->world, (int)b));
+    return bad;
 }
 
 bool ss_sim_end_move(ss_sim *sim, const ss_trees *trees, ss_error *err)
@@ -308,9 +300,8 @@ bool ss_sim_end_move(ss_sim *sim, const ss_trees *trees, ss_error *err)
     for (int j = 0; !trees && j < ss_world_joint_count(world); j++) ss_joint_follow(world, j);
 
     int count = ss_world_body_count(world);
-    finite_check check = {.sim = sim};
-    ss_parallel_for(ss_sim_helpers(sim, count, 4), count, SS_SIM_AT_ONCE, check_poses, &check);
-    for (int b = 0; check.bad && b < count; b++) {
+    unsigned bad = ss_parallel_any(ss_sim_helpers(sim, count, 4), count, SS_SIM_AT_ONCE, are_lost, sim);
+    for (int b = 0; bad && b < count; b++) {
         if (!is_finite(ss_world_body(world, b)))
             return ss_fail(err, SS_ERROR_INPUT, "%s: its pose is not finite after the move",
                            ss_sim_body_label(sim, b).text);
