@@ -178,13 +178,14 @@ bool ss_contact_plan_make(const ss_problem *problem, ss_arena *arena, ss_contact
     }
 
     // Contacts in the order of their tasks, tasks in the order of their colours. Each waits for the last one
-    // of either part.
+    // of either part. At home it is where fewer contacts are.
     int edges = 0, placed = 0;
-    plan->tasks = ss_arena_take(arena, (size_t)groups_found, sizeof *plan->tasks, "tasks");
+    size_t tasks = (size_t)groups_found + (size_t)parts;
+    plan->tasks = ss_arena_take(arena, tasks, sizeof *plan->tasks, "tasks");
     int *work = ss_arena_take(arena, (size_t)parts + 1, sizeof *work, "contacts of parts");
-    int *home = ss_arena_take_unset(arena, (size_t)groups_found, sizeof *home, "homes of tasks");
-    float *share = ss_arena_take_unset(arena, (size_t)groups_found, sizeof *share, "places of tasks");
-    int(*edge)[2] = ss_arena_take_unset(arena, 2 * (size_t)groups_found, sizeof *edge, "order of tasks");
+    int *home = ss_arena_take_unset(arena, tasks, sizeof *home, "homes of tasks");
+    float *share = ss_arena_take_unset(arena, tasks, sizeof *share, "places of tasks");
+    int(*edge)[2] = ss_arena_take_unset(arena, 2 * tasks, sizeof *edge, "order of tasks");
     if (!plan->tasks || !work || !home || !share || !edge) return false;
     memset(last, -1, (size_t)parts * sizeof *last);
     for (int colour = 0; colour <= MOST_COLOURS; colour++) {
@@ -208,14 +209,21 @@ bool ss_contact_plan_make(const ss_problem *problem, ss_arena *arena, ss_contact
             work[home[task] + 1] += members;
         }
     }
+
+    // What is left to do for the bodies of a part when all its contacts are done.
+    for (int p = 0; p < parts; p++) {
+        if (last[p] < 0) continue;
+        int task = plan->task_count++;
+        plan->tasks[task] = (ss_batch_task){
+            .contact_begin = placed, .contact_end = placed, .opens = {-1, -1}, .closes = {p, -1}};
+        edge[edges][0] = last[p], edge[edges++][1] = task;
+        home[task] = p;
+    }
+
     // A thread has neighbouring parts, and as many contacts as the others.
     for (int p = 0; p < parts; p++) work[p + 1] += work[p];
     for (int t = 0; t < plan->task_count; t++)
         share[t] = 0.5f * (float)(work[home[t]] + work[home[t] + 1]) / (float)count;
-    for (int p = 0; p < parts; p++) {
-        int *closes = last[p] >= 0 ? plan->tasks[last[p]].closes : NULL;
-        if (closes) closes[closes[0] >= 0] = p;
-    }
     return ss_task_graph_create(plan->task_count, edges, (const int(*)[2])edge, share, arena, &plan->graph);
 }
 

@@ -102,34 +102,31 @@ typedef struct work {
 
 /* Made as doubles in either precision, so that who suits a batch does not depend on it. Contacts that do not
  * suit become cells, and their lanes empty ones. */
-static void fill_tasks(int64_t begin, int64_t end, int worker, void *context)
+static void fill_task(int t, int worker, void *context)
 {
     (void)worker;
     const work *with = context;
     ss_batched *batched = with->batched;
     ss_batches *batches = &batched->batches;
     int fours = batched->single ? 2 : 1; // of a batch
-    for (int64_t t = begin; t < end; t++) {
-        const ss_batch_task *task = &with->tasks[t];
-        // its own, or tasks would write to the same
-        int world_row = batched->problem->bodies->bodies + (int)t;
-        for (int k = fours * task->begin; k < fours * task->end; k++) {
-            ss_batch wide, *batch = batched->single ? &wide : &batches->items[k];
-            double wide_r[3][SS_LANES], compliance[3][SS_LANES];
-            double(*r)[SS_LANES] = batched->single ? wide_r : batches->r[k];
-            int *block = batches->block[k];
-            unsigned odd = fill_batch(batched, with->x, block, world_row, batch, r, compliance);
-            for (int lane = 0; odd && lane < SS_LANES; lane++) {
-                if (!(odd & 1u << lane)) continue;
-                batched->is_batched[block[lane]] = false;
-                block[lane] = -1;
-            }
-            if (odd) fill_batch(batched, with->x, block, world_row, batch, r, compliance);
-            if (batched->single)
-                narrow(batched->single, batch, r, compliance, k / 2, k % 2 * SS_LANES);
-            else if (batches->compliance)
-                memcpy(batches->compliance[k], compliance, sizeof compliance);
+    const ss_batch_task *task = &with->tasks[t];
+    int world_row = batched->problem->bodies->bodies + t; // its own, or tasks would write to the same
+    for (int k = fours * task->begin; k < fours * task->end; k++) {
+        ss_batch wide, *batch = batched->single ? &wide : &batches->items[k];
+        double wide_r[3][SS_LANES], compliance[3][SS_LANES];
+        double(*r)[SS_LANES] = batched->single ? wide_r : batches->r[k];
+        int *block = batches->block[k];
+        unsigned odd = fill_batch(batched, with->x, block, world_row, batch, r, compliance);
+        for (int lane = 0; odd && lane < SS_LANES; lane++) {
+            if (!(odd & 1u << lane)) continue;
+            batched->is_batched[block[lane]] = false;
+            block[lane] = -1;
         }
+        if (odd) fill_batch(batched, with->x, block, world_row, batch, r, compliance);
+        if (batched->single)
+            narrow(batched->single, batch, r, compliance, k / 2, k % 2 * SS_LANES);
+        else if (batches->compliance)
+            memcpy(batches->compliance[k], compliance, sizeof compliance);
     }
 }
 
@@ -204,8 +201,8 @@ bool ss_batched_create(const ss_problem *problem, const ss_batched_method *metho
             return false;
     }
 
-    ss_parallel_for(team, batched->plan.task_count, 1, fill_tasks,
-                    &(work){.batched = batched, .tasks = batched->plan.tasks, .x = x});
+    ss_parallel_tasks(team, &batched->plan.graph, false, fill_task,
+                      &(work){.batched = batched, .tasks = batched->plan.tasks, .x = x});
     if (!ss_batch_cells_create(batched, arena)) return false;
     ss_batched_refresh(batched, x);
     return true;
@@ -353,7 +350,7 @@ double ss_batched_sweep(ss_batched *batched, bool backward, double *x)
     return backward ? sum + ss_batch_cells_sweep(batched, true, x) : sum;
 }
 
-static void store_tasks(int64_t begin, int64_t end, int worker, void *context)
+static void store_task(int t, int worker, void *context)
 {
     (void)worker;
     const work *with = context;
@@ -361,7 +358,7 @@ static void store_tasks(int64_t begin, int64_t end, int worker, void *context)
     const ss_batches *batches = &batched->batches;
     const ss_single_batches *single = batched->single;
     int fours = single ? 2 : 1; // of a batch
-    for (int k = fours * with->tasks[begin].begin; k < fours * with->tasks[end - 1].end; k++) {
+    for (int k = fours * with->tasks[t].begin; k < fours * with->tasks[t].end; k++) {
         for (int lane = 0; lane < SS_LANES; lane++) {
             int block = batches->block[k][lane], at = k % 2 * SS_LANES + lane; // in a batch of eight
             if (block < 0) continue;
@@ -377,7 +374,7 @@ static void store_tasks(int64_t begin, int64_t end, int worker, void *context)
 void ss_batched_store(const ss_batched *batched, double *x)
 {
     work with = {.batched = (ss_batched *)(uintptr_t)batched, .tasks = batched->plan.tasks, .to = x};
-    ss_parallel_for(batched->team, batched->plan.task_count, 1, store_tasks, &with);
+    ss_parallel_tasks(batched->team, &with.batched->plan.graph, false, store_task, &with);
 }
 
 bool ss_batched_is_finite(const ss_batched *batched)
@@ -391,13 +388,13 @@ bool ss_batched_is_finite(const ss_batched *batched)
     return isfinite(sum);
 }
 
-static void find_velocities(int64_t begin, int64_t end, int worker, void *context)
+static void find_velocities(int t, int worker, void *context)
 {
     (void)worker;
     const work *with = context;
     const ss_batched *batched = with->batched;
     const ss_batches *batches = &batched->batches;
-    for (int k = with->tasks[begin].begin; k < with->tasks[end - 1].end; k++) {
+    for (int k = with->tasks[t].begin; k < with->tasks[t].end; k++) {
         double of[3][SS_LANES];
         batched->kernel->velocities(batches, k, of);
         for (int lane = 0; lane < SS_LANES; lane++) {
@@ -412,7 +409,7 @@ bool ss_batched_velocities(const ss_batched *batched, const double *x, double *w
 {
     work with = {.batched = (ss_batched *)(uintptr_t)batched, .tasks = batched->plan.tasks, .to = w};
     ss_batch_cells_velocities(batched, x, w);
-    ss_parallel_for(batched->team, batched->plan.task_count, 1, find_velocities, &with);
+    ss_parallel_tasks(batched->team, &with.batched->plan.graph, false, find_velocities, &with);
     double sum = 0.0;
     for (int i = 0; i < batched->problem->size; i++) sum += fabs(w[i]);
     return isfinite(sum);

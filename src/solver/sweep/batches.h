@@ -146,7 +146,7 @@ typedef struct ss_batch_task {
 
 typedef struct ss_contact_plan {
     int *contact, contact_count; /* blocks of the problem, task by task */
-    ss_batch_task *tasks;        /* first the parts, then what lies between two of them */
+    ss_batch_task *tasks;        /* first the parts, then what lies between two of them, then ends of parts */
     int task_count, part_count;
     ss_task_graph graph; /* tasks that share a body, one after the other */
     int *place;          /* row of y of every body, so that neighbours are near; NULL: as they are */
@@ -187,8 +187,8 @@ typedef struct ss_batched {
     int cell_count;
     int sweeps; /* so far */
     /* Directions that a sweep follows by itself, where the numbers are in a cache: a batch extrapolates its
-     * impulses when it is visited, the first task of a part the velocities of its bodies, and the last one adds
-     * to the overlap. NULL: none, or all at once between sweeps, as cells need it. */
+     * impulses when it is visited, the first task of a part the velocities of its bodies, and the last one finds
+     * their overlap. NULL: none, or all at once between sweeps, as cells need it. */
     ss_conjugate *conjugate;
 } ss_batched;
 
