@@ -18,16 +18,21 @@
 
 #define MAX_WORKERS 1024
 
-/* What is to be done: chunk numbers are drawn from `next` until they run out. It has a cache line of its own,
- * because all write to it while they read the rest. */
+/* What is to be done. */
 typedef struct job {
     int64_t count, grain, chunks;
     ss_parallel_body *body;
     void *context;
     bool is_timed;
-    _Alignas(64) _Atomic int64_t next;
     _Atomic int64_t nanoseconds; // of processor time at work, of all threads, where it is timed
 } job;
+
+/* Chunks next .. end - 1 of the job are left of the share of one worker. Each has an equal share, side by side, so
+ * that in loops over the same things it finds what it has written itself; one that is done helps the next. */
+typedef struct share_of_job {
+    _Alignas(64) _Atomic int64_t next;
+    int64_t end;
+} share_of_job;
 
 typedef struct member {
     ss_team *team;
@@ -46,8 +51,9 @@ struct ss_team {
     int size;
     int started; // threads that run, size - 1 once the team is complete
     member *members;
-    int patience; // looks before a wait becomes a sleep
-    job *job;     // what the word is about
+    share_of_job *shares; // of all workers
+    int patience;         // looks before a wait becomes a sleep
+    job *job;             // what the word is about
     pthread_mutex_t mutex;
     pthread_cond_t job_posted, job_left;
     /* Where the machine has no core left for them, the others cost time. What the last jobs gained (s): the
@@ -88,15 +94,19 @@ static int64_t processor_time(void)
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-static void do_chunks(job *todo, int worker)
+static void do_chunks(ss_team *team, int worker)
 {
+    job *todo = team->job;
     int64_t start = todo->is_timed ? processor_time() : 0;
-    for (;;) {
-        int64_t chunk = atomic_fetch_add_explicit(&todo->next, 1, memory_order_relaxed);
-        if (chunk >= todo->chunks) break;
-        int64_t begin = chunk * todo->grain;
-        int64_t end = todo->count - begin > todo->grain ? begin + todo->grain : todo->count;
-        todo->body(begin, end, worker, todo->context);
+    for (int k = 0; k < team->size; k++) {
+        share_of_job *share = &team->shares[(worker + k) % team->size];
+        while (atomic_load_explicit(&share->next, memory_order_relaxed) < share->end) {
+            int64_t chunk = atomic_fetch_add_explicit(&share->next, 1, memory_order_relaxed);
+            if (chunk >= share->end) break;
+            int64_t begin = chunk * todo->grain;
+            int64_t end = todo->count - begin > todo->grain ? begin + todo->grain : todo->count;
+            todo->body(begin, end, worker, todo->context);
+        }
     }
     if (todo->is_timed) todo->nanoseconds += processor_time() - start;
 }
@@ -116,7 +126,7 @@ static void *work(void *context)
         if (is_news(state, last)) {
             if (!atomic_compare_exchange_strong(&team->state, &state, state + 1)) continue;
             last = state / ONE_JOB;
-            do_chunks(team->job, self->worker);
+            do_chunks(team, self->worker);
             state = atomic_fetch_sub(&team->state, 1) - 1;
             if (state & (OPEN | INSIDE) || !team->caller_sleeps) continue;
             pthread_mutex_lock(&team->mutex);
@@ -163,7 +173,9 @@ ss_team *ss_team_create(int workers, ss_error *err)
     int size = workers ? workers : available_cores();
     ss_team *team = ss_allocate(1, sizeof *team);
     member *members = ss_allocate((size_t)size, sizeof *members);
-    if (!team || !members) {
+    share_of_job *shares = ss_allocate((size_t)size, sizeof *shares);
+    if (!team || !members || !shares) {
+        ss_release(shares);
         ss_release(members);
         ss_release(team);
         ss_fail(err, SS_ERROR_RESOURCES, "team of %d workers: out of memory", size);
@@ -172,6 +184,7 @@ ss_team *ss_team_create(int workers, ss_error *err)
 
     team->size = size;
     team->members = members;
+    team->shares = shares;
     team->patience = size <= available_cores() ? PATIENCE : 0;
     pthread_mutex_init(&team->mutex, NULL);
     pthread_cond_init(&team->job_posted, NULL);
@@ -206,6 +219,7 @@ void ss_team_destroy(ss_team *team)
     pthread_cond_destroy(&team->job_left);
     pthread_cond_destroy(&team->job_posted);
     pthread_mutex_destroy(&team->mutex);
+    ss_release(team->shares);
     ss_release(team->members);
     ss_release(team);
 }
@@ -254,6 +268,11 @@ static bool share(ss_team *team, job *todo)
     todo->is_timed = team->patience > 0 && lot >> 61 == 0;
     double start = todo->is_timed ? ss_clock_seconds() : 0.0;
     team->job = todo;
+    for (int w = 0; w < team->size; w++) {
+        share_of_job *share = &team->shares[w];
+        atomic_store_explicit(&share->next, todo->chunks * w / team->size, memory_order_relaxed);
+        share->end = todo->chunks * (w + 1) / team->size;
+    }
     team->state = (team->state / ONE_JOB + 1) * ONE_JOB | OPEN;
     if (team->sleepers > 0) {
         pthread_mutex_lock(&team->mutex);
@@ -263,7 +282,7 @@ static bool share(ss_team *team, job *todo)
             for (int64_t i = 1; i < todo->chunks; i++) pthread_cond_signal(&team->job_posted);
         pthread_mutex_unlock(&team->mutex);
     }
-    do_chunks(todo, 0);
+    do_chunks(team, 0);
 
     // Withdrawn: no one can join any more, and those inside are waited for. A thread that woke too late has
     // missed nothing.
