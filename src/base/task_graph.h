@@ -28,9 +28,9 @@ typedef struct ss_task_graph {
     ss_task_state *state;
 } ss_task_graph;
 
-/* Every edge from a task to one of a higher number. Threads have equal shares of the places from 0 to 1 and begin
- * with tasks in their own, whose data they had the last time, too; NULL: in the order of their numbers. False when
- * out of memory. */
+/* Every edge from a task to one of a higher number. Threads have equal shares of the places from 0 to 1 and
+ * begin with tasks in their own, whose data they had the last time, too; NULL: in the order of their numbers.
+ * False when out of memory. */
 bool ss_task_graph_create(int count, int edges, const int (*edge)[2], const float *place, ss_arena *arena,
                           ss_task_graph *graph);
 

@@ -27,8 +27,9 @@ typedef struct job {
     _Atomic int64_t nanoseconds; // of processor time at work, of all threads, where it is timed
 } job;
 
-/* Chunks next .. end - 1 of the job are left of the share of one worker. Each has an equal share, side by side, so
- * that in loops over the same things it finds what it has written itself; one that is done helps the next. */
+/* Chunks next .. end - 1 of the job are left of the share of one worker. Each has an equal share, side by
+ * side, so that in loops over the same things it finds what it has written itself; one that is done helps the
+ * next. */
 typedef struct share_of_job {
     _Alignas(64) _Atomic int64_t next;
     int64_t end;
@@ -374,8 +375,8 @@ static bool is_ready(const task_run *run, int task)
     return true;
 }
 
-/* Begins a task from `*from` on, in the direction of the run, that is ready and of the worker or, if `others`, of
- * any other; -1: none is. `*from` moves to the first that was not begun: count, when all were. */
+/* Begins a task from `*from` on, in the direction of the run, that is ready and of the worker or, if `others`,
+ * of any other; -1: none is. `*from` moves to the first that was not begun: count, when all were. */
 static int take_task(const task_run *run, int worker, bool others, int *from)
 {
     enum { WINDOW = 64 }; // tasks that are looked at: the first that was not begun is ready soon

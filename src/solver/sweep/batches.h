@@ -49,8 +49,8 @@ typedef struct ss_batches {
     int (*block)[SS_LANES];            /* of the problem; -1: an empty lane; two for a batch of eight */
     double (*r)[3][SS_LANES];          /* impulses */
     double (*compliance)[3][SS_LANES]; /* NULL: none anywhere */
-    /* For a sweep that begins every visit with a step along a direction: impulses before the sweep that made r,
-     * the direction, and its weight. NULL: visits begin with r. */
+    /* For a sweep that begins every visit with a step along a direction: impulses before the sweep that made
+     * r, the direction, and its weight. NULL: visits begin with r. */
     double (*last)[3][SS_LANES], (*direction)[3][SS_LANES], beta;
     ss_scaled_twist *y;
     double slip_tolerance; /* relative */
@@ -167,8 +167,8 @@ typedef struct ss_batched_method {
 
 typedef struct ss_batch_cell ss_batch_cell;
 
-/* What the sweeps work on, as parts of ss_conjugate: impulses of batches and of cells, and the velocities y they
- * make. */
+/* What the sweeps work on, as parts of ss_conjugate: impulses of batches and of cells, and the velocities y
+ * they make. */
 enum { SS_BATCHED_IMPULSES, SS_BATCHED_CELLS, SS_BATCHED_VELOCITIES };
 
 typedef struct ss_batched {
@@ -187,8 +187,8 @@ typedef struct ss_batched {
     int cell_count;
     int sweeps; /* so far */
     /* Directions that a sweep follows by itself, where the numbers are in a cache: a batch extrapolates its
-     * impulses when it is visited, the first task of a part the velocities of its bodies, and the last one finds
-     * their overlap. NULL: none, or all at once between sweeps, as cells need it. */
+     * impulses when it is visited, the first task of a part the velocities of its bodies, and the last one
+     * finds their overlap. NULL: none, or all at once between sweeps, as cells need it. */
     ss_conjugate *conjugate;
 } ss_batched;
 
