@@ -375,8 +375,8 @@ static bool is_ready(const task_run *run, int task)
     return true;
 }
 
-/* Begins a task from `*from` on, in the direction of the run, that is ready and of the worker or, if `others`,
- * of any other; -1: none is. `*from` moves to the first that was not begun: count, when all were. */
+/* Begins a task from `*from` on, in the direction of the run, that is ready and of the worker or, if
+ * `others`, of any other; -1: none is. `*from` moves to the first that was not begun: count, when all were. */
 static int take_task(const task_run *run, int worker, bool others, int *from)
 {
     enum { WINDOW = 64 }; // tasks that are looked at: the first that was not begun is ready soon

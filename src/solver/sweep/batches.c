@@ -254,8 +254,8 @@ static void extrapolate_part(const ss_batched *batched, int part)
 }
 
 /* Does the sweep go on where the direction points? Judged in velocities, where all have one unit, when a part
- * is done. In single precision judged in impulses, which all have one unit there: what slow motions change in y
- * is soon less than its rounding. That disturbs beta, too. */
+ * is done. In single precision judged in impulses, which all have one unit there: what slow motions change in
+ * y is soon less than its rounding. That disturbs beta, too. */
 static double overlap_of(const ss_batched *batched, const ss_batch_task *task, const int closes[2])
 {
     double sum = 0.0;

@@ -68,10 +68,10 @@ typedef struct visit {
 } visit;
 
 /* The impulses, as the last visit left them or one step along the conjugate direction further on. */
-INLINE void read_impulses(const kernel_batches *batches, int k, int at, vec r[3])
+INLINE void read_impulses(const kernel_batches *batches, bool moves, int k, int at, vec r[3])
 {
     UNROLL for (int i = 0; i < 3; i++) r[i] = GET(batches->r[k][i]);
-    if (!batches->direction) return;
+    if (!moves) return;
     UNROLL for (int i = 0; i < 3; i++)
     {
         number *last = batches->last[k][i], *direction = batches->direction[k][i];
@@ -79,12 +79,12 @@ INLINE void read_impulses(const kernel_batches *batches, int k, int at, vec r[3]
     }
 }
 
-INLINE void begin_visit(const kernel_batches *batches, int k, int at, visit *v)
+INLINE void begin_visit(const kernel_batches *batches, bool moves, int k, int at, visit *v)
 {
     v->batch = &batches->items[k];
     v->impulse = batches->r[k];
     v->at = at;
-    read_impulses(batches, k, at, v->last);
+    read_impulses(batches, moves, k, at, v->last);
     read_twists(v->batch, at, batches->y, v->twist);
     velocity_of(batches, k, at, v->twist, v->last, v->w);
 }
@@ -345,7 +345,7 @@ INLINE void ask_for_bodies(const kernel_batches *batches, int k)
     }
 }
 
-INLINE void begin_visits(const kernel_batches *batches, int k, bool backward, visit v[HALVES])
+INLINE void begin_visits(const kernel_batches *batches, bool moves, int k, bool backward, visit v[HALVES])
 {
     enum { AHEAD = 8, NEXT = 4 };
     int soon = backward ? k - AHEAD : k + AHEAD, next = backward ? k - NEXT : k + NEXT;
@@ -353,7 +353,7 @@ INLINE void begin_visits(const kernel_batches *batches, int k, bool backward, vi
         ask_for_batch(batches, soon);
         ask_for_bodies(batches, next);
     }
-    UNROLL for (int g = 0; g < HALVES; g++) begin_visit(batches, k, KERNEL_WIDTH * g, &v[g]);
+    UNROLL for (int g = 0; g < HALVES; g++) begin_visit(batches, moves, k, KERNEL_WIDTH * g, &v[g]);
 }
 
 INLINE void solve_batch(const kernel_batches *batches, visit v[HALVES])
@@ -390,29 +390,37 @@ INLINE double sum_of(const vec sum[HALVES])
     vec sum[HALVES] = {{0}};                                                            \
     for (int i = 0; i < end - begin; i++) {                                             \
         visit v[HALVES];                                                                \
-        begin_visits(batches, backward ? end - 1 - i : begin + i, backward, v);         \
+        begin_visits(batches, moves, backward ? end - 1 - i : begin + i, backward, v);  \
         solve(batches, v);                                                              \
         UNROLL for (int g = 0; g < HALVES; g++) sum[g] += end_visit(batches->y, &v[g]); \
     }                                                                                   \
     return 0.25 * sum_of(sum)
 
-INLINE double sweep_exactly(kernel_batches *batches, int begin, int end, bool backward)
+INLINE double sweep_exactly(kernel_batches *batches, bool moves, int begin, int end, bool backward)
 {
     SWEEP(solve_batch);
 }
 
+/* `moves`: every visit begins with a step along the direction; known to each of the two loops. */
 KERNEL static double sweep(kernel_batches *batches, int begin, int end, bool backward)
 {
     KERNEL_FLUSH;
-    double sum = sweep_exactly(batches, begin, end, backward);
+    double sum = batches->direction ? sweep_exactly(batches, true, begin, end, backward)
+                                    : sweep_exactly(batches, false, begin, end, backward);
     KERNEL_UNFLUSH;
     return sum;
 }
 
 #ifndef KERNEL_SINGLE
-KERNEL static double sweep_projected(kernel_batches *batches, int begin, int end, bool backward)
+INLINE double project_all(kernel_batches *batches, bool moves, int begin, int end, bool backward)
 {
     SWEEP(project_batch);
+}
+
+KERNEL static double sweep_projected(kernel_batches *batches, int begin, int end, bool backward)
+{
+    return batches->direction ? project_all(batches, true, begin, end, backward)
+                              : project_all(batches, false, begin, end, backward);
 }
 #endif
 
