@@ -1,6 +1,7 @@
 /* Threads: the same bits for any number of workers. */
 #include <stickslip/base.h>
 
+#include "base/parallel_any.h"
 #include "base/task_graph.h"
 #include "base/team_hold.h"
 #include "faults.h"
@@ -105,8 +106,12 @@ TEST(tasks_find_what_those_before_them_have_left)
         edge[e][0] = ss_random_below(&random, TASKS - 1);
         edge[e][1] = edge[e][0] + 1 + ss_random_below(&random, TASKS - 1 - edge[e][0]);
     }
-    ENSURE(ss_task_graph_create(TASKS, EDGES, (const int(*)[2])edge, NULL, arena, &n.graph));
-    for (int backward = 0; backward < 2; backward++) {
+    float place[TASKS]; // at the ends, in between, and all on one thread of many
+    for (int t = 0; t < TASKS; t++) place[t] = t % 7 ? (float)(t * 37 % TASKS) / TASKS : 0.0f;
+    for (int kind = 0; kind < 4; kind++) {
+        bool backward = kind % 2;
+        ENSURE(ss_task_graph_create(TASKS, EDGES, (const int(*)[2])edge, kind / 2 ? place : NULL, arena,
+                                    &n.graph));
         n.backward = backward;
         ss_parallel_tasks(NULL, &n.graph, backward, do_task, &n);
         uint64_t expected = hash(n.value, sizeof n.value);
@@ -127,6 +132,32 @@ TEST(tasks_find_what_those_before_them_have_left)
     ENSURE(ss_task_graph_create(0, 0, NULL, NULL, arena, &none));
     ss_parallel_tasks(NULL, &none, false, do_task, NULL);
     ss_arena_destroy(arena);
+}
+
+static unsigned bits_of_range(int64_t begin, int64_t end, const void *context)
+{
+    const unsigned *bits = context;
+    unsigned all = 0;
+    for (int64_t i = begin; i < end; i++) all |= bits[i];
+    return all;
+}
+
+TEST(what_any_item_has_is_found_wherever_it_is)
+{
+    enum { COUNT = 1000 };
+    static unsigned bits[COUNT];
+    for (int s = 0; s < 4; s++) {
+        ss_team *team = ss_team_create(sizes[s], NULL);
+        ENSURE_INT(ss_parallel_any(team, 0, 7, bits_of_range, bits), 0);
+        ENSURE_INT(ss_parallel_any(team, COUNT, 7, bits_of_range, bits), 0);
+        for (int at = 0; at < COUNT; at += 37) {
+            bits[at] = 1;
+            bits[COUNT - 1 - at] |= 4;
+            ENSURE_INT(ss_parallel_any(team, COUNT, 7, bits_of_range, bits), 5);
+            bits[at] = bits[COUNT - 1 - at] = 0;
+        }
+        ss_team_destroy(team);
+    }
 }
 
 TEST(the_sum_is_that_of_the_chunks_in_order)

@@ -376,7 +376,7 @@ static bool is_ready(const task_run *run, int task)
 }
 
 /* Begins a task from `*from` on, in the direction of the run, that is ready and of the worker or, if
- * `others`, of any other; -1: none is. `*from` moves to the first that was not begun: count, when all were. */
+ * `others`, of any other; -1: none is. `*from` moves to the first that was not begun; count: all were. */
 static int take_task(const task_run *run, int worker, bool others, int *from)
 {
     enum { WINDOW = 64 }; // tasks that are looked at: the first that was not begun is ready soon
