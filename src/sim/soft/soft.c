@@ -324,7 +324,6 @@ bool ss_soft_solve(ss_sim *sim, ss_error *err)
     double turned = 6.283185307179586 * oscillations, resistance = 2.0 * damping_ratio + turned;
     double stiff = turned * resistance;
     double gravity = ss_vec3_norm(ss_vec3_load(ss_world_gravity(sim->world)));
-    enum { ROWS_AT_ONCE = 1024 };
     small_step step = {.soft = soft, .h = (float)h};
     step.pace = (ss_soft_pace){.inverse_h = (float)(1.0 / h),
                                .rate = (float)(turned / (h * resistance)),
@@ -338,7 +337,7 @@ bool ss_soft_solve(ss_sim *sim, ss_error *err)
     for (int k = 0; k < steps; k++) {
         if (k > 0) ss_soft_note_rates(soft);
         step.number = k;
-        ss_parallel_for(helpers, soft->row_count, ROWS_AT_ONCE, apply_forces, &step);
+        ss_parallel_for(helpers, soft->row_count, SS_SIM_AT_ONCE, apply_forces, &step);
         if (k > 0) ss_soft_refresh_joints(sim, h, steps);
         if (k == 0) {
             ss_soft_push_joints(soft);
@@ -348,7 +347,7 @@ bool ss_soft_solve(ss_sim *sim, ss_error *err)
         step.pace.time = (float)(k * h);
         ss_soft_sweep_joints(soft, &step.pace, true);
         pass_over_batches(sim, &step, SWEEP_SOFT);
-        ss_parallel_for(helpers, soft->row_count, ROWS_AT_ONCE, add_displacements, &step);
+        ss_parallel_for(helpers, soft->row_count, SS_SIM_AT_ONCE, add_displacements, &step);
         ss_soft_sweep_joints(soft, &step.pace, false);
         pass_over_batches(sim, &step, SWEEP_RIGID);
     }

@@ -1,9 +1,9 @@
 /* Which contacts may be swept at the same time. Parts of one to eight thousand contacts, whose bodies fit
  * into a cache, grow along the contacts, and the bodies are put in the order in which they were found.
  * Contacts inside one part are a task; contacts between parts p and q are another. All parts come first, then
- * the pairs, coloured greedily so that neighbours in the order share no part. Tasks of the same part wait for
- * each other in this order, others do not. The plan depends on the problem alone, not on the number of
- * threads, so that neither do the results.
+ * the pairs, coloured greedily so that neighbours in the order share no part, then a task without contacts at
+ * the end of every part. Tasks of the same part wait for each other in this order, others do not. The plan
+ * depends on the problem alone, not on the number of threads, so that neither do the results.
  */
 #include "solver/sweep/batches.h"
 
