@@ -9,11 +9,12 @@
 
 #include <math.h>
 
-/* Both are solved far beyond what is asked of the velocities. */
-static const char tight[] = "relative_energy<1e-13";
-static const double agreed = 1e-9; // of the largest speed in the frame, gravity's in one step included
-
-static const double same = 1e-11; // relative energy that rounding leaves where the two problems are the same
+static const double tight = 1e-13;  // relative energy, far beyond what is asked of the velocities
+static const double solved = 1e-11; // and where limits end a run, still beyond it
+static const double agreed = 1e-9;  // of the largest speed in the frame, gravity's in one step included
+/* One point has the same relative energy on both problems, up to this factor: each rounds A and b in its own
+ * way, and ellipses of friction become circles, which changes lengths. */
+static const double same = 2.0;
 enum { PATH = 600 };
 
 typedef struct tally {
@@ -21,15 +22,22 @@ typedef struct tally {
     double worst;
 } tally;
 
-static bool solve(ss_problem *problem, double *x)
+/* From x, until the relative energy is below `goal`. Returns what is left of it. */
+static double solve_by(const char *solver, ss_problem *problem, double goal, double *x)
 {
-    ss_run_options run = {.max_iterations = 600, .stop = stop_rule(tight), .seed = 1};
-    ss_solve_request request = {.solver = ss_solver_find("auto"), .problem = problem, .run = &run};
+    ss_stop_rule stop = {.gauge = SS_GAUGE_RELATIVE_ENERGY, .below = goal};
+    ss_run_options run = {.max_iterations = 600, .stop = stop, .seed = 1};
+    ss_solve_request request = {.solver = ss_solver_find(solver), .problem = problem, .run = &run};
     ss_solve_result result;
     ss_error err;
     if (!ss_solve(&request, x, &result, &err)) known(NULL, &err);
     ss_solve_result_free(&result);
-    return result.status == SS_CONVERGED || result.gauge[SS_GAUGE_RELATIVE_ENERGY] < 1e-11;
+    return result.gauge[SS_GAUGE_RELATIVE_ENERGY];
+}
+
+static double solve(ss_problem *problem, double goal, double *x)
+{
+    return solve_by("auto", problem, goal, x);
 }
 
 /* The largest speed, so that differences mean something: velocities before and after, and what forces add. */
@@ -65,10 +73,10 @@ static void start_from(ss_assembly *assembly, const ss_cone *cone, const ss_answ
     ss_cone_point_free(&point);
 }
 
-/* The frame as an FCLIB problem, solved from an answer (NULL: from zero), and read back. False when it is not
- * solved. *residual: relative energy of the start. */
-static bool solve_converted(ss_assembly *assembly, ss_cone_form form, const ss_answer *start,
-                            double *residual, ss_answer *answer)
+/* The frame as an FCLIB problem, solved from an answer (NULL: from zero), and read back. Returns what is left
+ * of the relative energy; *at_start: what the start leaves. */
+static double solve_converted(ss_assembly *assembly, ss_cone_form form, const ss_answer *start, double goal,
+                              double *at_start, ss_answer *answer)
 {
     ss_error err;
     double gauges[SS_GAUGE_COUNT];
@@ -77,15 +85,15 @@ static bool solve_converted(ss_assembly *assembly, ss_cone_form form, const ss_a
     double *x = known(ss_allocate((size_t)problem->size, sizeof *x), NULL);
     if (start) start_from(assembly, cone, start, x);
     if (!ss_problem_measure(problem, x, gauges, &err)) known(NULL, &err);
-    *residual = gauges[SS_GAUGE_RELATIVE_ENERGY];
-    bool solved = solve(problem, x);
+    *at_start = gauges[SS_GAUGE_RELATIVE_ENERGY];
+    double left = solve(problem, goal, x);
     int m = cone->contacts * cone->dimension;
     ss_cone_point point = {.r = x, .l = cone->equations ? x + m : NULL};
     if (!ss_assembly_recover_cone(assembly, &point, answer, &err)) known(NULL, &err);
     ss_release(x);
     ss_problem_destroy(problem);
     ss_cone_destroy(cone);
-    return solved;
+    return left;
 }
 
 /* Can a cone problem hold all of the frame? Motors and joint friction it cannot; compliance in
@@ -108,9 +116,10 @@ static bool fits(ss_assembly *assembly, bool *soft)
     return true;
 }
 
-/* Coulomb's law may have several answers, and which one a method finds depends on its path: the file is
- * solved from the answer of the frame, which must solve it as it is. Without friction there is one velocity
- * only, and the file is solved from zero. */
+/* Coulomb's law may have several velocities, not only several impulses: see the cart below. Which of them a
+ * method finds depends on its path, so the file is solved from the answer of the frame and to what that
+ * leaves: it solves the file as well as it solves the frame, however well that is, and nothing moves it.
+ * Without friction there is one velocity only, and the file is solved from zero. */
 static void compare(const ss_frame *frame, bool friction, const char *words, const char *name, tally *count)
 {
     ss_error err;
@@ -129,21 +138,21 @@ static void compare(const ss_frame *frame, bool friction, const char *words, con
     double *x = known(ss_allocate((size_t)problem->size, sizeof *x), NULL);
     ss_answer *direct = known(ss_answer_create(frame, ss_frame_has_moments(frame), &err), &err);
     ss_answer *converted = known(ss_answer_create(frame, ss_frame_has_moments(frame), &err), &err);
-    bool solved = solve(problem, x);
+    double left = solve(problem, tight, x);
     ss_assembly_recover(assembly, x, direct);
     for (int form = soft ? SS_CONE_LOCAL : SS_CONE_GLOBAL; form >= 0; form--) {
-        double residual;
-        bool both =
-            solve_converted(assembly, (ss_cone_form)form, friction ? direct : NULL, &residual, converted);
-        both &= solved;
+        double at_start, goal = friction ? same * fmax(left, tight) : tight;
+        double left_there = solve_converted(assembly, (ss_cone_form)form, friction ? direct : NULL, goal,
+                                            &at_start, converted);
         double apart = difference(direct, converted) / speed_of(frame, direct);
-        count->compared += both;
-        count->unsolved += !both;
-        if (both && apart > count->worst) count->worst = apart;
-        if (both && friction && !(residual < same))
-            KIT_FAIL("%s, %s, %s form: the answer leaves %.2g", name, words, form ? "global" : "local",
-                     residual);
-        if (both && !(apart <= agreed))
+        bool counts = friction || (left < solved && left_there < solved);
+        count->compared += counts;
+        count->unsolved += !counts;
+        if (counts && apart > count->worst) count->worst = apart;
+        if (friction && !(at_start < goal))
+            KIT_FAIL("%s, %s, %s form: the answer leaves %.2g, of the frame %.2g", name, words,
+                     form ? "global" : "local", at_start, left);
+        if (counts && !(apart <= agreed))
             KIT_FAIL("%s, %s, %s form: %.2g apart", name, words, form ? "global" : "local", apart);
     }
     ss_answer_destroy(converted);
@@ -205,9 +214,11 @@ TEST(real_frames_converted_and_solved_have_the_same_velocities)
 
 /* ---- our own scenes --------------------------------------------------------------------------------- */
 
-static tally compare_scene(const char *name, int steps, int every, void change(ss_frame *frame))
+typedef void visit_frame(ss_frame *frame, const char *place, void *context);
+
+/* Every `every`-th frame of a scene with its default parameters. */
+static void visit_scene(const char *name, int steps, int every, visit_frame *visit, void *context)
 {
-    tally count = {0};
     ss_error err = {0};
     const ss_scene *scene = ss_scene_find(name);
     if (!scene) known(NULL, NULL);
@@ -230,16 +241,33 @@ static tally compare_scene(const char *name, int steps, int every, void change(s
         char place[64];
         snprintf(place, sizeof place, "%s step %d", name, step);
         ss_frame *frame = known(ss_frame_copy(ss_sim_frame(sim), &err), &err);
-        if (change) change(frame);
-        compare_all(frame, place, &count);
+        visit(frame, place, context);
         ss_frame_destroy(frame);
     }
     ss_sim_destroy(sim);
     ss_world_destroy(world);
     ss_release(state);
     ss_release(parameters);
-    report(name, &count);
-    return count;
+}
+
+typedef struct comparison {
+    void (*change)(ss_frame *frame);
+    tally count;
+} comparison;
+
+static void compare_visited(ss_frame *frame, const char *place, void *context)
+{
+    comparison *of = context;
+    if (of->change) of->change(frame);
+    compare_all(frame, place, &of->count);
+}
+
+static tally compare_scene(const char *name, int steps, int every, void change(ss_frame *frame))
+{
+    comparison of = {.change = change};
+    visit_scene(name, steps, every, compare_visited, &of);
+    report(name, &of.count);
+    return of.count;
 }
 
 /* Stacks, piles, balls that bounce, joints, a belt, rolling wheels. */
@@ -283,6 +311,44 @@ TEST(ellipses_rolling_friction_restitution_and_compliance_survive_the_conversion
     ENSURE(compare_scene("spheres125", 60, 60, decorate).compared > 0);
     ENSURE(compare_scene("brick-wall", 10, 10, decorate).compared > 0);
     ENSURE(compare_scene("brick-wall", 10, 10, soften).compared > 0); // the local form only
+}
+
+/* ---- why the file is solved from the answer of the frame ---------------------------------------------- */
+
+/* Wheels that stick sideways on the ground and are to keep the place that their axles give them: both cannot
+ * be, by the gaps of a simulation, so some slide, by some 1e-8 m/s. Which ones depends on the loads of the
+ * wheels, which eight contacts leave open, and the loads depend on the friction: with mu = 1 one answer rests
+ * on all four wheels, and another one lifts one of them by 14 mm/s. Both are exact to rounding, so velocities
+ * that differ say nothing against a conversion, nor against a solver. */
+static void find_two_velocities(ss_frame *frame, const char *place, void *context)
+{
+    static const char *const solvers[] = {"interior-point", "proximal-point"};
+    static const double far_apart = 1e-2; // of the largest speed
+    ss_error err;
+    ss_request request = {.with = "gap_term=stabilised gamma=0.2 joint_gamma=0.2 slop=1e-4 mu_max=1"};
+    ss_session *session = known(ss_session_create(&request, &err), &err);
+    ss_assembly *assembly = ss_session_assembly(session);
+    ss_answer *answers[2];
+    (void)context;
+    if (!ss_assemble(assembly, frame, NULL, &err)) known(NULL, &err);
+    ss_problem *problem = ss_assembly_problem(assembly);
+    for (int i = 0; i < 2; i++) {
+        double *x = known(ss_allocate((size_t)problem->size, sizeof *x), NULL);
+        answers[i] = known(ss_answer_create(frame, false, &err), &err);
+        double left = solve_by(solvers[i], problem, tight, x);
+        if (!(left < solved)) KIT_FAIL("%s: %s leaves %.2g", place, solvers[i], left);
+        ss_assembly_recover(assembly, x, answers[i]);
+        ss_release(x);
+    }
+    double apart = difference(answers[0], answers[1]) / speed_of(frame, answers[0]);
+    if (!(apart > far_apart)) KIT_FAIL("%s: %.2g apart", place, apart);
+    for (int i = 0; i < 2; i++) ss_answer_destroy(answers[i]);
+    ss_session_destroy(session);
+}
+
+TEST(wheels_that_stick_sideways_have_several_velocities_by_coulombs_law)
+{
+    visit_scene("cart", 40, 40, find_two_velocities, NULL);
 }
 
 TEST_MAIN

@@ -131,6 +131,48 @@ TEST(a_heap_of_discs_goes_on_with_all_contacts_at_once)
                                  NULL});
 }
 
+/* The wheels stick sideways, and the axles want them elsewhere by some 1e-8 m: after four iterations the
+ * error is what they disagree by, and stays there for dozens more. */
+TEST(a_cart_whose_wheels_disagree_with_its_axles_is_split_to_the_end)
+{
+    known_problem cart = of_scene("cart", 61);
+    told of = solve(cart.problem, 20000);
+    ENSURE(of.status == SS_CONVERGED);
+    ENSURE(of.iterations > 60);
+    check_notes(&of, (const char *const[]){"44 unknowns, 8 contacts, 5 bodies", "admm: solved", NULL});
+    ENSURE(!strstr(of.notes, "->"));
+    told_free(&of);
+    known_problem_free(&cart);
+}
+
+TEST(a_held_block_that_sweeps_leave_is_split_before_newton_steps)
+{
+    known_problem block = of_scene("grasped-block", 21);
+    told of = solve(block.problem, 20000);
+    ENSURE(of.status == SS_CONVERGED);
+    check_notes(&of, (const char *const[]){"34 unknowns, 8 contacts, 3 bodies",
+                                           "batched-nncg: not worth continuing", "admm: solved", NULL});
+    ENSURE(!strstr(of.notes, "newton"));
+    told_free(&of);
+    known_problem_free(&block);
+}
+
+/* Splitting is no help where links of a gram move an arm of ten kilograms: its error stays large. */
+TEST(a_hand_of_light_links_takes_the_way_inside)
+{
+    expect(of_scene("mass-ratio-grasp", 51), SS_CONVERGED,
+           (const char *const[]){"laws: free, box, cone", "admm: not worth continuing", "-> interior-point",
+                                 "interior-point: solved", NULL});
+}
+
+/* Six rows on every link against three: those between bodies cost as much, those of the matrix four times. */
+TEST(hinges_alone_are_split_and_ball_joints_are_exchanged)
+{
+    expect(of_scene("arm", 1), SS_CONVERGED, (const char *const[]){"0 contacts", "admm: solved", NULL});
+    expect(of_scene("chain", 1), SS_CONVERGED,
+           (const char *const[]){"0 contacts", "block-pivot: solved", NULL});
+}
+
 TEST(a_tall_tower_goes_to_the_splitting_method)
 {
     expect(tower("cone", 20, 4), SS_CONVERGED,

@@ -38,8 +38,9 @@ typedef struct automatic {
     bool is_planned; // beyond the sweeps
     bool is_polished;
     double *x, *start;
-    ss_best best; // x, by its excess
-    bool ray;     // some method saw impulses that grow without bound
+    ss_best best;   // x, by its excess
+    double nothing; // excess of no impulses at all; 0: not measured yet
+    bool ray;       // some method saw impulses that grow without bound
 } automatic;
 
 /* Most problems are solved by the first sweeps: what comes then is planned only when it is needed. */
@@ -73,11 +74,22 @@ static bool sweeps_follow(automatic *a, const ss_auto_choice *choice, int next)
     return other && other->solver == choice->solver && choice->watch == SS_WATCH_RATE;
 }
 
+static double excess_of_nothing(automatic *a)
+{
+    if (a->nothing > 0.0) return a->nothing;
+    ss_arena_mark mark = ss_arena_get_mark(a->run->arena);
+    const double *zero = ss_arena_take(a->run->arena, (size_t)a->problem->size, sizeof *zero, "no impulses");
+    a->nothing = zero ? ss_run_excess(a->run, zero) : NAN;
+    ss_arena_reset(a->run->arena, mark);
+    return a->nothing;
+}
+
 /* Is it worth to go on? */
 static bool pays(watch *w, int iteration)
 {
     static const double close = 100.0, leave_to_the_close = 3.0, little = 0.4;
     static const double loss_of_smooth = 0.6, loss_of_others = 0.1;
+    static const double disagreement = 1e-3; // of the error without impulses, at most
     int last = w->looks - 1, from = 0;
     if (w->choice->watch == SS_WATCH_STEPS)
         return last < 2 || w->log_excess[last] < w->log_excess[last - 2] - log(w->choice->fall);
@@ -105,6 +117,11 @@ static bool pays(watch *w, int iteration)
     if (!next) return true;
     double per = w->choice->per_iteration / next->cost, rest = per * w->left, spent = per * iteration;
     if (rest < little) return true;
+    // Wheels that stick where they stand, and axles that want them elsewhere: what joints and contacts
+    // disagree by is left after a few iterations and stays until impulses have grown to the limits of
+    // friction. No rate foresees when.
+    bool has_turn = w->choice->per_iteration * iteration < w->choice->turn;
+    if (has_turn && exp(w->log_excess[last]) < disagreement * excess_of_nothing(w->a)) return true;
     // In packings errors stay where they are for long and then fall: a tenth of the next method's cost is no
     // loss.
     double loss = w->a->features.smooth ? loss_of_smooth : loss_of_others;
@@ -170,7 +187,7 @@ static void note_stage(automatic *a, const watch *w, const ss_nested_run_end *en
     const ss_auto_choice *choice = w->choice;
     bool resweeps = !ends && sweeps_follow(a, choice, w->next);
     const ss_auto_choice *next = ends ? NULL : choice_at(a, w->next);
-    bool projects = choice->settings[0][0] && choice->watch == SS_WATCH_RATE;
+    bool projects = choice->settings[0][0] && strcmp(choice->settings[0][0], "contact") == 0;
     char name[64];
     snprintf(name, sizeof name, "%s%s", choice->solver->name, projects ? " (projected)" : "");
     const char *then = resweeps   ? "the same, contacts solved exactly"

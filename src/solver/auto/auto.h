@@ -52,6 +52,9 @@ typedef struct ss_auto_choice {
     /* Watched by its rate it is left when what was spent times what is left, both over the cost of the
      * one that comes next, is more than this. */
     double patience;
+    /* Cost up to which it is not left where its error has become small and stays, as it does when joints and
+     * contacts disagree: there errors fall late, all at once. 0: it is left by its rate. */
+    double turn;
     double per_iteration;       /* cost */
     double cost;                /* of solving the problem with it, as a rule */
     bool from_start;            /* it does better from the start than from what others have left */

@@ -44,6 +44,10 @@ enum {
     PIVOTS_NEED = 5
 };
 
+/* In multiples of what the interior point method usually costs: how long splitting is not left though its
+ * error stays where it is, because joints and contacts disagree. */
+enum { TURN_OF_SPLITTING = 3 };
+
 static double per_iteration(const iteration_cost *of, const ss_auto_features *f)
 {
     double n = fmax(f->unknowns, 1.0);
@@ -229,14 +233,22 @@ static ss_auto_choice splitting(const ss_auto_features *f)
     double per = per_iteration(&cost_of_admm, f);
     double filled = 6.0 + 24.0 * f->bodies * cbrt(f->bodies) / fmax(f->unknowns, 1.0);
     if (f->bodies) per = fmin(per, filled);
-    return (ss_auto_choice){.solver = &ss_solver_admm,
-                            .watch = SS_WATCH_RATE,
-                            .patience = patience_with_admm,
-                            .budget = 400,
-                            .least = f->bodies ? 20 : 50,
-                            .per_iteration = per,
-                            .cost = ADMM_NEEDS * per,
-                            .from_start = true};
+    ss_auto_choice choice = {.solver = &ss_solver_admm,
+                             .watch = SS_WATCH_RATE,
+                             .patience = patience_with_admm,
+                             .budget = 400,
+                             .least = f->bodies ? 20 : 50,
+                             .per_iteration = per,
+                             .cost = ADMM_NEEDS * per,
+                             .from_start = true};
+    // Where joints and contacts disagree it needs a few hundred iterations, and the interior point method a
+    // few times as many steps as usual. A longer memory saves a quarter of the iterations, each of which
+    // takes 7 % longer.
+    if (f->laws & SS_LAW_FREE) {
+        choice.settings[0][0] = "mixing", choice.settings[0][1] = "10";
+        choice.turn = TURN_OF_SPLITTING * INTERIOR_NEEDS * per_iteration(&cost_of_interior, f);
+    }
+    return choice;
 }
 
 static ss_auto_choice newton(const ss_solver *solver, ss_auto_watch watch, const ss_auto_features *f)
@@ -289,15 +301,20 @@ enum { VERY_FEW = 150 };
 /* What is tried before anything is planned. */
 void ss_auto_plan_first(const ss_problem *problem, const ss_auto_features *f, ss_auto_plan *plan)
 {
+    enum { ROWS_PER_BODY = 5 };
     // Joints alone are equations: nothing solves them faster than a factorisation, unless they have nothing
     // to do with each other and need one or two sweeps. Nor the normals of a stack, when they are few: a
-    // handful of exchanges does.
+    // handful of exchanges does. Exchanges factorise the matrix of all rows, splitting that of the bodies, in
+    // which the five rows of a hinge cost no more than the three of a ball joint.
     bool equations = f->laws & SS_LAW_FREE && !(f->laws & ~(unsigned)(SS_LAW_FREE | SS_LAW_BOX));
     bool few_normals =
         f->laws == SS_LAW_BOX && f->unknowns <= VERY_FEW && problem->symmetric && is_structure(f);
     bool joints_alone = equations && f->contacts == 0;
     if (joints_alone && !f->chained && add(problem, plan, sweeps(&ss_solver_batched_nncg, f)))
         plan->at[0].budget = 3;
+    if (joints_alone && f->bodies && ROWS_PER_BODY * f->bodies <= f->unknowns &&
+        add(problem, plan, splitting(f)))
+        plan->at[plan->count - 1].budget = 12;
     if ((joints_alone || few_normals) && add(problem, plan, pivots(&ss_solver_block_pivot, f))) {
         plan->at[plan->count - 1].budget = 12; // where rows repeat each other it may go back and forth
         return;
@@ -306,14 +323,18 @@ void ss_auto_plan_first(const ss_problem *problem, const ss_auto_features *f, ss
     // Loads pass through structures and machines at once when they are split; most need no more than ten or
     // twenty iterations, sweeps hundreds.
     bool has_cones = f->laws & (SS_LAW_CONE | SS_LAW_CONVEX);
-    if (has_cones && f->bodies && !f->slippery && (f->kind == SS_AUTO_STRUCTURE || is_machine(f)))
-        add(problem, plan, splitting(f));
+    bool is_split = has_cones && f->bodies && !f->slippery &&
+                    (f->kind == SS_AUTO_STRUCTURE || is_machine(f)) && add(problem, plan, splitting(f));
     const ss_solver *by_one = &ss_solver_nncg, *in_batches = &ss_solver_batched_nncg;
     if (f->laws == SS_LAW_CONE && f->smooth && !f->planar && !f->slippery &&
         add(problem, plan, projected_sweeps(f)) && f->round)
         return;
-    if (!add(problem, plan, sweeps(has_cones && f->planar ? by_one : in_batches, f)))
-        add(problem, plan, sweeps(by_one, f));
+    ss_auto_choice swept = sweeps(has_cones && f->planar ? by_one : in_batches, f);
+    // Machines that splitting has left are rarely swept to the end: no longer than what follows would take.
+    if (is_split && is_machine(f)) swept.budget = (int)interior(f).cost;
+    if (add(problem, plan, swept)) return;
+    swept.solver = by_one;
+    add(problem, plan, swept);
 }
 
 /* Linear complementarity: a few exchanges of many unknowns at once, or one by one where that has no proof. */
@@ -348,7 +369,10 @@ static void plan_cones(const ss_problem *problem, const ss_auto_features *f, ss_
     if (f->slippery) add(problem, plan, newton(&ss_solver_alart_curnier, SS_WATCH_STEPS, f));
     bool few_with_joints = f->kind == SS_AUTO_FEW && f->laws & SS_LAW_FREE;
     bool was_split = plan->count && plan->at[0].solver == &ss_solver_admm;
-    if (f->kind == SS_AUTO_FEW) add(problem, plan, newton(&ss_solver_minmap_newton, SS_WATCH_STEPS, f));
+    // Newton steps need states that are settled, which they are not where joints and contacts disagree.
+    if (few_with_joints && f->bodies && !was_split) add(problem, plan, splitting(f));
+    if (f->kind == SS_AUTO_FEW && !few_with_joints)
+        add(problem, plan, newton(&ss_solver_minmap_newton, SS_WATCH_STEPS, f));
     if (f->kind == SS_AUTO_STRUCTURE && !f->bodies && f->unknowns <= FEW_WITHOUT_BODIES) {
         // Many structures at rest need one or two turns of normals and friction; more are not worth it.
         ss_auto_choice turns = pivots(&ss_solver_normal_friction_splitting, f);
@@ -368,9 +392,9 @@ static void plan_cones(const ss_problem *problem, const ss_auto_features *f, ss_
     // Newton steps and the interior point method in turn, each with more the second time: where one needs
     // hundreds of steps the other often needs twenty, and which it is cannot be seen beforehand. Newton steps
     // come first, and with much friction, where everything locks and the path inside leads round many
-    // corners, they are tried with and without a proximal term; but in piles, in crowds of redundant contacts
-    // and between few joints the interior point method needs fewer steps.
-    bool inside_first = (pile && !f->rough) || f->crowded || few_with_joints;
+    // corners, they are tried with and without a proximal term; but in piles, in crowds of redundant
+    // contacts, between few joints and in machines the interior point method needs fewer steps.
+    bool inside_first = (pile && !f->rough) || f->crowded || few_with_joints || is_machine(f);
     ss_auto_choice steps = proximal(f), inside = interior(f), again = proximal(f);
     if (!inside_first) inside.budget = 60;
     again.budget = f->laws & SS_LAW_FREE ? 150 : 200, again.from_start = true, again.settings[0][0] = NULL;
@@ -403,7 +427,7 @@ void ss_auto_plan_others(const ss_problem *problem, const ss_auto_features *f, s
 void ss_auto_plan_polish(const ss_problem *problem, const ss_auto_features *f, ss_auto_plan *plan)
 {
     ss_auto_choice steps = newton(&ss_solver_minmap_newton, SS_WATCH_STEPS, f);
-    steps.budget = 8;
+    steps.budget = f->laws & SS_LAW_FREE ? 3 : 8;     // where joints and contacts disagree more do not help
     if (f->kind == SS_AUTO_STRUCTURE && f->crowded) { // splitting leaves it where steps do not help
         steps = proximal(f);
         steps.from_start = true, steps.settings[0][0] = NULL, steps.budget = 30;
