@@ -20,6 +20,7 @@
 #include "base/team_hold.h"
 #include "collision/alternatives.h"
 #include "linalg/vec3.h"
+#include "model/world.h"
 #include "problem/answer_store.h"
 #include "problem/islands.h"
 #include "sim/byte_stream.h"

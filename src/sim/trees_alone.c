@@ -7,7 +7,6 @@
 #include "base/memory.h"
 
 #include "model/joint_rows.h"
-#include "model/world.h"
 
 #include <math.h>
 
@@ -180,12 +179,9 @@ bool ss_sim_solve_trees_alone(ss_sim *sim, bool *solved, ss_error *err)
         const double *before = ss_world_body(sim->world, trees->link[l].body)->velocity;
         double *velocity = links->change[l];
         for (int i = 0; i < 6; i++) velocity[i] += before[i];
-        usual = !ss_sim_is_too_fast(sim, velocity);
     }
-    if (usual && sim->contacts.count > 0) {
-        if (!ss_sim_touch_trees(sim, &usual, err)) return false;
-        for (int l = 0; usual && l < trees->count; l++) usual = !ss_sim_is_too_fast(sim, links->change[l]);
-    }
+    if (usual && sim->contacts.count > 0 && !ss_sim_touch_trees(sim, &usual, err)) return false;
+    for (int l = 0; usual && l < trees->count; l++) usual = !ss_sim_is_too_fast(sim, links->change[l]);
     sim->trees_are_found = !usual;
     if (!usual) return true;
 
