@@ -10,12 +10,11 @@
 
 #include <math.h>
 
-/* User functions would change the frame; the state before a step of several pieces is that of the first. */
-static bool may_be_alone(const ss_sim *sim)
+/* User functions would look at the frame, and bodies with prescribed motion are no links. */
+bool ss_sim_trees_need_no_frame(const ss_sim *sim)
 {
     if (sim->options.coordinates != SS_MINIMAL || sim->calls[SS_BEFORE_SOLVE].count > 0 || sim->dynamics ||
-        sim->options.substeps > 1 || sim->options.peg != SS_PEG_OFF ||
-        (sim->contacts.count > 0 && !ss_sim_trees_may_touch(sim)))
+        sim->options.peg != SS_PEG_OFF)
         return false;
     for (int b = 0; b < ss_world_body_count(sim->world); b++)
         if (ss_world_body(sim->world, b)->kind == SS_KINEMATIC) return false;
@@ -134,7 +133,10 @@ bool ss_sim_solve_trees_alone(ss_sim *sim, bool *solved, ss_error *err)
     *solved = sim->trees_are_found = false;
     sim->touch = (ss_answer){0};
     sim->seen.size = 0;
-    if (!may_be_alone(sim)) return true;
+    // the state before a step of several pieces is that of the first
+    if (sim->options.substeps > 1 || !ss_sim_trees_need_no_frame(sim) ||
+        (sim->contacts.count > 0 && !ss_sim_trees_may_touch(sim)))
+        return true;
     double start = ss_clock_seconds();
 
     /* The frame would have what user functions have done until now. */

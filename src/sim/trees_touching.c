@@ -598,6 +598,8 @@ static bool solve_island(touching *of, int begin, int end)
     ss_problem island = of->problem;
     island.blocks += begin;
     island.block_count = end - begin;
+    ss_wait wait = ss_sim_island_wait(sim, &island);
+    if (wait.call_again || wait.steps > 0) return false; // the finisher was called, and is next or rests
     ss_gauge_scale scale = scale_of(of, &island, begin);
     double goal = ss_gauge_energy_at(&scale, below);
     of->passes->start(of, begin, end);
@@ -624,6 +626,7 @@ static bool solve_island(touching *of, int begin, int end)
             report->islands++;
             report->relative_energy = fmax(report->relative_energy, values[SS_GAUGE_RELATIVE_ENERGY]);
             report->energy_error += values[SS_GAUGE_ENERGY];
+            ss_sim_set_island_wait(sim, &island, ss_wait_after_calm_step(wait));
             return true;
         }
 
@@ -689,8 +692,6 @@ bool ss_sim_touch_trees(ss_sim *sim, bool *solved, ss_error *err)
         bounces |= sim->contacts.items[c].material.restitution > 0.0;
     ss_sim_choose_gap_term(sim, bounces);
     if (sim->options.warm_start && !ss_warm_guess(sim, NULL, at, err)) return false;
-    for (int c = 0; c < sim->contacts.count; c++)
-        if (sim->wait[c] != 0) return true; // the finisher was called, and may be again
     if (!gather(&of, at))
         return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for %d contacts", sim->contacts.count);
     for (int begin = 0, end; begin < of.count; begin = end) {
