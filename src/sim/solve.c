@@ -132,9 +132,10 @@ ss_wait ss_sim_island_wait(const ss_sim *sim, const ss_problem *island)
 
 void ss_sim_set_island_wait(const ss_sim *sim, const ss_problem *island, ss_wait next)
 {
+    int packed = ss_wait_pack(next);
     for (int k = 0; k < island->block_count; k++) {
         int contact = island->blocks[k].contact;
-        if (contact >= 0) sim->wait[contact] = ss_wait_pack(next);
+        if (contact >= 0) sim->wait[contact] = packed;
     }
 }
 

@@ -143,6 +143,7 @@ struct ss_sim {
     ss_world *world;
     ss_sim_options options; /* texts in it are copies */
     double h;               /* s: of a substep */
+    double way;             /* s: of it, the part that is moved after the solve (integrator=leapfrog: half) */
     double size;            /* m: of the world at the start */
     double grain;           /* m: the thinnest dynamic shape */
     double time;
@@ -260,6 +261,8 @@ bool ss_sim_trees_need_no_frame(const ss_sim *sim);
 /* The same without a frame, if no user function looks at the step; *solved says whether it was so. */
 bool ss_sim_solve_trees_alone(ss_sim *sim, bool *solved, ss_error *err);
 bool ss_sim_move_trees(ss_sim *sim, ss_error *err);
+/* integrator=leapfrog: half of the way, by the velocities before the step; sim->way is what is left of it. */
+bool ss_sim_move_ahead(ss_sim *sim, ss_error *err);
 /* Contacts of such a step: may there be some, as far as options and contacts say? Then impulses, from the
  * velocities without them in sim->links, to which they add what they do. */
 bool ss_sim_trees_may_touch(const ss_sim *sim);

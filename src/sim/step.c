@@ -109,7 +109,7 @@ static bool save(ss_sim *sim, ss_error *err)
 static bool substep(ss_sim *sim, int halvings, bool again, ss_error *err)
 {
     ss_sim_report before = sim->report;
-    if (!look_ahead(sim, again, true, err)) return false;
+    if (!ss_sim_move_ahead(sim, err) || !look_ahead(sim, again, true, err)) return false;
     if (sim->peg.too_far && halvings > 0) {
         double h = sim->h;
         sim->report = ss_sim_with_times(before, &sim->report);
@@ -178,7 +178,7 @@ bool ss_sim_prepare(ss_sim *sim, ss_error *err)
     double start = ss_clock_seconds();
     if (!save(sim, err)) return ss_fail_in(err, "step %lld", (long long)sim->steps);
     sim->report = (ss_sim_report){.worst_contact = -1};
-    bool good = look_ahead(sim, false, false, err);
+    bool good = ss_sim_move_ahead(sim, err) && look_ahead(sim, false, false, err);
     if (sim->backup.size > 0) exchange(sim, true);
     close_report(sim, start);
     return good || ss_fail_in(err, "step %lld", (long long)sim->steps);
