@@ -272,9 +272,9 @@ static double cart_error(ss_integrator integrator, double h)
     return error;
 }
 
-/* With a constant acceleration a, Euler's rule has v = a t but x = a t (t + h) / 2: what height is lost is more
- * than what motion gains, by 3.6 J after 1 s with h = 1/60 s. In leaps x is that of t, and what is left is the
- * stop rule's. */
+/* With a constant acceleration a, Euler's rule has v = a t but x = a t (t + h) / 2: what height is lost is
+ * more than what motion gains, by 3.6 J after 1 s with h = 1/60 s. In leaps x is that of t, and what is left
+ * is the stop rule's. */
 TEST(a_cart_in_leaps_keeps_its_energy)
 {
     double euler = cart_error(SS_INTEGRATOR_EULER, 1.0 / 60.0);

@@ -20,7 +20,7 @@
 /* ---- one proxy -------------------------------------------------------------------------------------- */
 
 /* Everything about a shape that decides where it is and how far contacts are looked for, as numbers that can
- * be compared: what has not changed since the last step is left alone. First what it is, then how it moves. */
+ * be compared: what has not changed since the last step is left alone. First what it is, then its motion. */
 enum { STATE_OF_SHAPE = 11 };
 
 static void read_state(const ss_collision *c, const ss_shape *shape, const ss_body *body,

@@ -1,5 +1,5 @@
-/* model/world.h - the inside of a world. Only src/model looks into it; the rooms of the step include it for the
- * lookups below, all others <stickslip/model.h> and model/geometry.h. */
+/* model/world.h - the inside of a world. Only src/model looks into it; the rooms of the step include it for
+ * the lookups below, all others <stickslip/model.h> and model/geometry.h. */
 #ifndef SS_MODEL_WORLD_H
 #define SS_MODEL_WORLD_H
 
