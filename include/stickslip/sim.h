@@ -42,13 +42,17 @@ typedef enum ss_bias {
     SS_BIAS_CARRIED,
 } ss_bias;
 
-/* How bodies get from one step to the next where nothing touches them. */
+/* How bodies get from one step to the next. */
 typedef enum ss_integrator {
-    SS_INTEGRATOR_EULER, /* as in every step: forces at its start, then poses by the new velocities */
+    SS_INTEGRATOR_EULER, /* forces and contacts at the start of the step, then poses by the new velocities */
     /* Mechanisms in minimal coordinates under smooth forces alone are integrated to integrator_tolerance, in
      * pieces of a step as short as it takes. Such a step is no incremental problem: it has no frame. All
      * others, with contacts, limits, motors, springs or loops, are Euler's (docs/simulating.md) */
     SS_INTEGRATOR_RUNGE_KUTTA,
+    /* Mechanisms in minimal coordinates do half of their way before forces and contacts are looked at, by the
+     * old velocities, and half afterwards, by the new ones: poses and velocities belong to the same moment,
+     * and energy errors are of second order in h. Frames are those of the middle of the step */
+    SS_INTEGRATOR_LEAPFROG,
 } ss_integrator;
 
 /* Stabilisation of joints (numerical comparison: docs/simulating.md). */
@@ -91,7 +95,7 @@ typedef struct ss_sim_options {
      * generalised coordinates (docs/coordinates.md) */
     int coordinates;
     int bias;                    /* ss_bias, with SS_MINIMAL */
-    int integrator;              /* ss_integrator; SS_INTEGRATOR_RUNGE_KUTTA needs SS_MINIMAL */
+    int integrator;              /* ss_integrator; all but SS_INTEGRATOR_EULER need SS_MINIMAL */
     double integrator_tolerance; /* error of the rates in a piece of a step, as a share of them */
     /* real-time steps: soft contacts in small steps instead of formulation and solver (docs/simulating.md) */
     bool fast;

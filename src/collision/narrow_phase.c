@@ -262,6 +262,8 @@ static void list_pairs(int64_t begin, int64_t end, int worker, void *context)
 {
     (void)worker;
     ss_collision *c = context;
+    ss_material_pair material = {0};
+    int of[2] = {-1, -1}; // whose pair it is: most often the next one has the same
     for (int64_t i = begin; i < end; i++) {
         ss_pair_result result = c->results[i];
         if (result.count == 0) continue;
@@ -269,7 +271,10 @@ static void list_pairs(int64_t begin, int64_t end, int worker, void *context)
         const ss_contact_point *points = c->stores[result.worker].items + result.first;
         int a = ss_shape_pair_a(pair), b = ss_shape_pair_b(pair);
         const ss_proxy *first = &c->proxies[a], *second = &c->proxies[b];
-        ss_material_pair material = ss_world_pair(c->world, first->material, second->material);
+        if (first->material != of[0] || second->material != of[1]) {
+            of[0] = first->material, of[1] = second->material;
+            material = ss_world_pair(c->world, of[0], of[1]);
+        }
         ss_vec3 belt = ss_vec3_subtract(second->belt, first->belt);
         uint64_t pair_hash = scatter(pair);
         for (int k = 0; k < result.count; k++) {

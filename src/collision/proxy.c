@@ -20,25 +20,27 @@
 /* ---- one proxy -------------------------------------------------------------------------------------- */
 
 /* Everything about a shape that decides where it is and how far contacts are looked for, as numbers that can
- * be compared: what has not changed since the last step is left alone. */
+ * be compared: what has not changed since the last step is left alone. First what it is, then its motion. */
+enum { STATE_OF_SHAPE = 11 };
+
 static void read_state(const ss_collision *c, const ss_shape *shape, const ss_body *body,
                        const ss_geometry *geometry, double state[30])
 {
-    memset(state, 0, 30 * sizeof *state);
     memcpy(state, shape->position, sizeof shape->position);
     memcpy(state + 3, shape->quaternion, sizeof shape->quaternion);
     memcpy(state + 7, shape->size, sizeof shape->size);
-    memcpy(state + 27, shape->surface_velocity, sizeof shape->surface_velocity);
+    state[10] = geometry ? geometry->high[0] : 0.0; // a geometry may be scaled in place
+    memcpy(state + 11, shape->surface_velocity, sizeof shape->surface_velocity);
+    state[14] = c->h;
+    state[15] = c->gravity;
     if (body) {
-        memcpy(state + 10, body->position, sizeof body->position);
-        memcpy(state + 13, body->quaternion, sizeof body->quaternion);
-        memcpy(state + 17, body->velocity, sizeof body->velocity);
-        state[23] = body->kind;
+        memcpy(state + 16, body->position, sizeof body->position);
+        memcpy(state + 19, body->quaternion, sizeof body->quaternion);
+        memcpy(state + 23, body->velocity, sizeof body->velocity);
+        state[29] = body->kind;
+    } else {
+        memset(state + 16, 0, 14 * sizeof *state);
     }
-
-    state[24] = c->h;
-    state[25] = c->gravity;
-    state[26] = geometry ? geometry->high[0] : 0.0; // a geometry may be scaled in place
 }
 
 /* A quaternion of zeros, as an untouched struct has it, means no rotation. */
@@ -97,13 +99,11 @@ static bool has_leaf(const ss_proxy *proxy)
     return proxy->active && !is_plane(proxy);
 }
 
-/* The shape's size, how far contacts are looked for because of it (a pair has the sum of both at most), and
- * the ball and the box around it, which has this margin. */
+/* How far contacts are looked for because of the shape (a pair has the sum of both at most), and the ball and
+ * the box around it, which has this margin. */
 static void find_bounds(ss_collision *c, int number)
 {
     ss_proxy *proxy = &c->proxies[number];
-    proxy->radius = ss_shape_radius(&proxy->placed);
-    proxy->size = ss_shape_smallest(&proxy->placed);
     proxy->speed = proxy->margin = 0.0;
     ss_ball ball = {
         .centre = ss_placed_position(&proxy->placed), .radius = proxy->radius, .size = proxy->size};
@@ -118,8 +118,9 @@ static void find_bounds(ss_collision *c, int number)
         ss_shape_kind kind = proxy->placed.shape->kind;
         if (kind == SS_CAPSULE || kind == SS_CYLINDER) w = ss_vec3_add_scaled(w, -ss_vec3_dot(w, axis), axis);
         double turning = kind == SS_SPHERE ? 0.0 : ss_vec3_norm(w);
-        proxy->speed = ss_vec3_norm(origin_velocity(proxy)) + (turning > 0.0 ? turning * proxy->radius : 0.0);
-        ball.way = ss_vec3_scale(c->h, velocity_at(proxy, ball.centre));
+        ss_vec3 velocity = origin_velocity(proxy);
+        proxy->speed = ss_vec3_norm(velocity) + (turning > 0.0 ? turning * proxy->radius : 0.0);
+        ball.way = ss_vec3_scale(c->h, kind == SS_HULL ? velocity_at(proxy, ball.centre) : velocity);
         ball.turn = c->h * turning;
 
         // The way it makes in a step, gravity's share included, and a share of its size.
@@ -142,13 +143,21 @@ static double extent_sum(const ss_box *box)
     return d.x + d.y + d.z;
 }
 
-/* The fat box that a new leaf would have: enlarged, and moved along for a few steps. */
-static ss_box fat_box(const ss_collision *c, int number)
+/* By how much the fat box of a new leaf would be larger: a share of the shape to all sides, and the way of a
+ * few steps. */
+static double fat_room(const ss_collision *c, int number, ss_vec3 *way)
 {
     const ss_proxy *proxy = &c->proxies[number];
-    double room = FAT_SHARE * 2.0 * (proxy->size < proxy->radius ? proxy->radius : proxy->size);
-    ss_box fat = enlarged(c->bounds[number].tight, proxy->dynamic ? room : 0.0);
-    ss_vec3 by = ss_vec3_scale(FAT_STEPS * c->h, origin_velocity(proxy));
+    *way = ss_vec3_scale(FAT_STEPS, c->balls[number].way);
+    double extent = proxy->size < proxy->radius ? proxy->radius : proxy->size;
+    return proxy->dynamic ? FAT_SHARE * 2.0 * extent : 0.0;
+}
+
+static ss_box fat_box(const ss_collision *c, int number)
+{
+    ss_vec3 by;
+    double room = fat_room(c, number, &by);
+    ss_box fat = enlarged(c->bounds[number].tight, room);
     *(by.x < 0.0 ? &fat.low.x : &fat.high.x) += by.x;
     *(by.y < 0.0 ? &fat.low.y : &fat.high.y) += by.y;
     *(by.z < 0.0 ? &fat.low.z : &fat.high.z) += by.z;
@@ -159,13 +168,14 @@ static ss_box fat_box(const ss_collision *c, int number)
 static bool leaves_fat_box(ss_collision *c, int number)
 {
     ss_bounds *bounds = &c->bounds[number];
-    ss_box wanted = fat_box(c, number);
     if (c->proxies[number].leaf >= 0 && ss_box_holds(&bounds->fat, &bounds->tight)) {
+        ss_vec3 by;
+        double new_room = 6.0 * fat_room(c, number, &by);
+        new_room += fabs(by.x) + fabs(by.y) + fabs(by.z);
         double room = extent_sum(&bounds->fat) - extent_sum(&bounds->tight);
-        double new_room = extent_sum(&wanted) - extent_sum(&bounds->tight);
         if (room <= FAT_LIMIT * new_room) return false;
     }
-    bounds->fat = wanted;
+    bounds->fat = fat_box(c, number);
     return true;
 }
 
@@ -199,10 +209,17 @@ static void follow(ss_collision *c, int number)
 
     double state[30];
     read_state(c, shape, body, proxy->placed.geometry, state);
-    if (active == proxy->active && memcmp(state, proxy->state, sizeof state) == 0) return;
     // What is kept of contacts counts on the shapes as they were; NaN: the shape is new to us.
-    bool differs = memcmp(state, proxy->state, 10 * sizeof *state) != 0 || state[26] != proxy->state[26];
+    bool differs = memcmp(state, proxy->state, STATE_OF_SHAPE * sizeof *state) != 0;
+    if (active == proxy->active && !differs &&
+        memcmp(state + STATE_OF_SHAPE, proxy->state + STATE_OF_SHAPE,
+               sizeof state - STATE_OF_SHAPE * sizeof *state) == 0)
+        return;
     proxy->reshaped = differs && !isnan(proxy->state[0]);
+    if (differs) {
+        proxy->radius = ss_shape_radius(&proxy->placed);
+        proxy->size = ss_shape_smallest(&proxy->placed);
+    }
     memcpy(proxy->state, state, sizeof state);
     proxy->active = active;
 

@@ -13,6 +13,7 @@
 #include "collision/alternatives.h"
 #include "collision/bvh.h"
 #include "collision/kept.h"
+#include "model/world.h"
 
 /* Of the smaller shape's size: contacts up to this gap are kept whatever the speed. */
 #define SS_MARGIN_SHARE 0.01

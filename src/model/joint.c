@@ -45,25 +45,40 @@ double ss_joint_speed_error(const ss_world *world, int joint)
 
 /* ---- state ------------------------------------------------------------------------------------------ */
 
+static bool has_twist(const ss_joint *joint)
+{
+    bool has = false;
+    for (int i = 0; i < ss_joint_coordinate_count(joint); i++) has |= ss_joint_coordinate_is_angle(joint, i);
+    return has;
+}
+
+static void follow_twist(ss_joint *joint, ss_quat turn)
+{
+    for (int i = 0; i < ss_joint_coordinate_count(joint); i++)
+        if (ss_joint_coordinate_is_angle(joint, i))
+            joint->turned[i] = ss_angle_near(ss_joint_twist_angle(turn), joint->turned[i]);
+}
+
 void ss_joint_follow(ss_world *world, int joint)
 {
     ss_joint *item = ss_world_joint(world, joint);
-    if (item->kind != SS_JOINT_GEAR && ss_joint_coordinate_count(item) == 0) return;
-    ss_joint_pose pose = ss_joint_pose_now(world, item);
-    ss_joint_follow_pose(item, &pose);
+    if (item->kind == SS_JOINT_GEAR || item->kind == SS_JOINT_UNIVERSAL) {
+        ss_joint_pose pose = ss_joint_pose_now(world, item);
+        ss_joint_follow_pose(item, &pose);
+    } else if (has_twist(item)) {
+        follow_twist(item, ss_joint_turn_now(world, item));
+    }
 }
 
 void ss_joint_follow_pose(ss_joint *item, const ss_joint_pose *pose)
 {
-    bool gear = item->kind == SS_JOINT_GEAR;
-    int count = gear ? 2 : ss_joint_coordinate_count(item);
-    for (int i = 0; i < count; i++) {
-        if (gear)
+    if (item->kind == SS_JOINT_GEAR) {
+        for (int i = 0; i < 2; i++)
             item->turned[i] = ss_angle_near(ss_joint_own_turn(pose, i).value, item->turned[i]);
-        else if (item->kind == SS_JOINT_UNIVERSAL)
-            item->turned[i] = ss_joint_coordinate_now(pose, i).value;
-        else if (ss_joint_coordinate_is_angle(item, i))
-            item->turned[i] = ss_angle_near(ss_joint_twist_angle(pose), item->turned[i]);
+    } else if (item->kind == SS_JOINT_UNIVERSAL) {
+        for (int i = 0; i < 2; i++) item->turned[i] = ss_joint_coordinate_now(pose, i).value;
+    } else {
+        follow_twist(item, pose->turn);
     }
 }
 

@@ -11,6 +11,23 @@ static ss_quat shorter_way(ss_quat q)
     return q.w < 0.0 ? (ss_quat){-q.w, -q.x, -q.y, -q.z} : q;
 }
 
+/* Of frame b seen from frame a. */
+static ss_quat turn_of(ss_quat a, ss_quat b)
+{
+    return shorter_way(ss_quat_multiply(ss_quat_conjugate(a), b));
+}
+
+ss_quat ss_joint_turn_now(const ss_world *world, const ss_joint *joint)
+{
+    ss_quat frame[2];
+    for (int side = 0; side < 2; side++) {
+        const ss_body *body = ss_world_body(world, side ? joint->b : joint->a); // NULL for the world
+        frame[side] = ss_quat_load(joint->local_frame[side]);
+        if (body) frame[side] = ss_quat_multiply(ss_quat_load(body->quaternion), frame[side]);
+    }
+    return turn_of(frame[0], frame[1]);
+}
+
 void ss_joint_pose_find(const ss_world *world, const ss_joint *joint, ss_joint_pose *pose)
 {
     pose->world = world;
@@ -36,7 +53,7 @@ void ss_joint_pose_find(const ss_world *world, const ss_joint *joint, ss_joint_p
 
     pose->axes = ss_quat_to_matrix(pose->frame[0]);
     pose->offset = ss_vec3_subtract(pose->anchor[1], pose->anchor[0]);
-    pose->turn = shorter_way(ss_quat_multiply(ss_quat_conjugate(pose->frame[0]), pose->frame[1]));
+    pose->turn = turn_of(pose->frame[0], pose->frame[1]);
 }
 
 ss_joint_pose ss_joint_pose_now(const ss_world *world, const ss_joint *joint)
@@ -175,9 +192,9 @@ ss_joint_quantity ss_joint_twist(const ss_joint_pose *pose)
     return about(pose, twist_angle(pose->turn), ss_mat3_apply(pose->axes, gradient));
 }
 
-double ss_joint_twist_angle(const ss_joint_pose *pose)
+double ss_joint_twist_angle(ss_quat turn)
 {
-    return twist_angle(pose->turn);
+    return twist_angle(turn);
 }
 
 ss_joint_quantity ss_joint_own_turn(const ss_joint_pose *pose, int side)

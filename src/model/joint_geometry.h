@@ -24,6 +24,7 @@ typedef struct ss_joint_pose {
 
 ss_joint_pose ss_joint_pose_now(const ss_world *world, const ss_joint *joint);
 void ss_joint_pose_find(const ss_world *world, const ss_joint *joint, ss_joint_pose *pose);
+ss_quat ss_joint_turn_now(const ss_world *world, const ss_joint *joint); /* ss_joint_pose.turn alone */
 /* ss_joint_follow where the pose is known. */
 void ss_joint_follow_pose(ss_joint *joint, const ss_joint_pose *pose);
 
@@ -45,7 +46,7 @@ void ss_joint_rotation(const ss_joint_pose *pose, ss_joint_quantity out[3]);
 void ss_joint_swing(const ss_joint_pose *pose, ss_joint_quantity out[2]);
 /* Angle of frame b about the z axis of a, in (-pi, pi]. Singular where ss_joint_swing is. */
 ss_joint_quantity ss_joint_twist(const ss_joint_pose *pose);
-double ss_joint_twist_angle(const ss_joint_pose *pose); /* its value alone */
+double ss_joint_twist_angle(ss_quat turn); /* its value alone */
 /* Of a universal joint: how far the z axes of a and b are from a right angle, and the angles about the two in
  * (-pi, pi]. Singular when the two are parallel. */
 ss_joint_quantity ss_joint_skew(const ss_joint_pose *pose);

@@ -4,6 +4,7 @@
 #define SS_MODEL_JOINT_INTERNAL_H
 
 #include "model/joint_geometry.h"
+#include "model/world.h"
 
 /* At most 6 rows: value and Jacobian. */
 int ss_joint_own_equations(const ss_joint_pose *pose, ss_joint_quantity rows[6]);

@@ -1,4 +1,5 @@
 /* Life of a world, and looking into it. */
+#define SS_LOOKUP // the lookups are functions of the library
 #include "model/world.h"
 
 #include <string.h>
@@ -43,39 +44,9 @@ void ss_world_destroy(ss_world *world)
 
 /* ---- access ----------------------------------------------------------------------------------------- */
 
-int ss_world_body_count(const ss_world *world)
-{
-    return world->body_count;
-}
-
-int ss_world_shape_count(const ss_world *world)
-{
-    return world->shape_count;
-}
-
-int ss_world_joint_count(const ss_world *world)
-{
-    return world->joint_count;
-}
-
 int ss_world_material_count(const ss_world *world)
 {
     return world->material_count;
-}
-
-ss_body *ss_world_body(const ss_world *world, int body)
-{
-    return body >= 0 && body < world->body_count ? &world->bodies[body] : NULL;
-}
-
-ss_shape *ss_world_shape(const ss_world *world, int shape)
-{
-    return shape >= 0 && shape < world->shape_count ? &world->shapes[shape] : NULL;
-}
-
-ss_joint *ss_world_joint(const ss_world *world, int joint)
-{
-    return joint >= 0 && joint < world->joint_count ? &world->joints[joint] : NULL;
 }
 
 const ss_material *ss_world_material(const ss_world *world, int material)

@@ -1,5 +1,5 @@
-/* model/world.h - the inside of a world, for src/model alone. Everybody else uses <stickslip/model.h> and
- * model/geometry.h. */
+/* model/world.h - the inside of a world. Only src/model looks into it; the rooms of the step include it for
+ * the lookups below, all others <stickslip/model.h> and model/geometry.h. */
 #ifndef SS_MODEL_WORLD_H
 #define SS_MODEL_WORLD_H
 
@@ -51,6 +51,40 @@ struct ss_world {
     ss_separation *separations; /* by rising key, then joint */
     double gravity[3];
 };
+
+/* ---- lookups ---------------------------------------------------------------------------------------- */
+
+/* Part of every loop over bodies, joints and shapes: inlined within the library, and functions for its users,
+ * which world.c makes of them. */
+#ifndef SS_LOOKUP
+#define SS_LOOKUP extern inline __attribute__((gnu_inline))
+#endif
+SS_LOOKUP int ss_world_body_count(const ss_world *world)
+{
+    return world->body_count;
+}
+SS_LOOKUP int ss_world_shape_count(const ss_world *world)
+{
+    return world->shape_count;
+}
+SS_LOOKUP int ss_world_joint_count(const ss_world *world)
+{
+    return world->joint_count;
+}
+SS_LOOKUP ss_body *ss_world_body(const ss_world *world, int body)
+{
+    return body >= 0 && body < world->body_count ? &world->bodies[body] : NULL;
+}
+SS_LOOKUP ss_shape *ss_world_shape(const ss_world *world, int shape)
+{
+    return shape >= 0 && shape < world->shape_count ? &world->shapes[shape] : NULL;
+}
+SS_LOOKUP ss_joint *ss_world_joint(const ss_world *world, int joint)
+{
+    return joint >= 0 && joint < world->joint_count ? &world->joints[joint] : NULL;
+}
+
+/* ---- materials and pairs ---------------------------------------------------------------------------- */
 
 static inline bool ss_material_has_grain(const ss_material *material)
 {

@@ -3,7 +3,6 @@
 
 #include "linalg/quat.h"
 #include "model/joint_rows.h"
-#include "model/world.h"
 
 static void add(double *to, double factor, ss_vec3 v)
 {

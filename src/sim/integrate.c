@@ -264,7 +264,7 @@ bool ss_sim_move(ss_sim *sim, ss_error *err)
 
     /* Poses of the frame's bodies; those of trees move by their coordinates. */
     ss_parallel_for(helpers, count, SS_SIM_AT_ONCE, move_bodies, &with);
-    if (in_trees) ss_trees_move(&sim->moved, world, sim->is_solved_by_trees ? sim->rates : NULL, sim->h);
+    if (in_trees) ss_trees_move(&sim->moved, world, sim->is_solved_by_trees ? sim->rates : NULL, sim->way);
 
     ss_sim_move_kinematic(sim);
     if (by_impulses && !ss_stabilise_after_move(sim->stabiliser, world, tolerance, &report, err))

@@ -52,9 +52,10 @@ const ss_option ss_sim_option_table[] = {
         "energy; from the start of the step, as MuJoCo, which costs least; or by the momenta that "
         "bodies bring along, which loses energy"),
     SS_ROW_CHOICE(
-        ss_sim_options, integrator, "euler", "euler|runge-kutta",
-        "where nothing touches mechanisms in minimal coordinates and only smooth forces act: steps as "
-        "always; or integrated to a tolerance, in pieces of a step, which have no frame"),
+        ss_sim_options, integrator, "euler", "euler|runge-kutta|leapfrog",
+        "mechanisms in minimal coordinates: steps as always; where nothing touches and only smooth forces "
+        "act integrated to a tolerance, in pieces of a step, which have no frame; or half of each move "
+        "before the forces and half after, of second order"),
     SS_ROW_REAL(ss_sim_options, integrator_tolerance, "1e-3", 1e-12, 0.1,
                 "error of the rates in a piece of a step, as a share of them (integrator=runge-kutta)"),
     SS_ROW_CHOICE(

@@ -90,9 +90,10 @@ static bool choose_formulation(ss_sim *sim, ss_error *err)
 static bool check_integrator(const ss_sim_options *options, ss_error *err)
 {
     if (options->integrator == SS_INTEGRATOR_EULER || options->coordinates == SS_MINIMAL) return true;
-    return ss_fail(err, SS_ERROR_USAGE,
-                   "integrator: runge-kutta moves bodies along the joints that hold them, and needs "
-                   "coordinates=minimal");
+    return ss_fail(
+        err, SS_ERROR_USAGE,
+        "integrator: runge-kutta and leapfrog move bodies along the joints that hold them, and need "
+        "coordinates=minimal");
 }
 
 /* The finisher goes a million times further: its kind of method needs a few iterations for that, and the next

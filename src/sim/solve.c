@@ -115,23 +115,46 @@ static bool finish(const ss_sim *sim, ss_problem *problem, ss_arena *arena, ss_t
 static const int squared_contacts_per_step_of_rest = 5000;
 enum { MOST_DOUBLINGS = 6, LONGEST_REST = 10000, CALM = 50 };
 
+ss_wait ss_sim_island_wait(const ss_sim *sim, const ss_problem *island)
+{
+    ss_wait all = {.calm = CALM};
+    for (int k = 0; k < island->block_count; k++) {
+        int contact = island->blocks[k].contact;
+        if (contact < 0) continue;
+        ss_wait wait = ss_wait_unpack(sim->wait[contact]);
+        all.call_again |= wait.call_again;
+        all.steps = wait.steps > all.steps ? wait.steps : all.steps;
+        all.doublings = wait.doublings > all.doublings ? wait.doublings : all.doublings;
+        all.calm = wait.calm < all.calm ? wait.calm : all.calm;
+    }
+    return all;
+}
+
+void ss_sim_set_island_wait(const ss_sim *sim, const ss_problem *island, ss_wait next)
+{
+    int packed = ss_wait_pack(next);
+    for (int k = 0; k < island->block_count; k++) {
+        int contact = island->blocks[k].contact;
+        if (contact >= 0) sim->wait[contact] = packed;
+    }
+}
+
+ss_wait ss_wait_after_calm_step(ss_wait wait)
+{
+    if (wait.doublings == 0) return wait;
+    wait.calm = (wait.calm + 1) % CALM;
+    if (wait.calm == 0) wait.doublings--;
+    return wait;
+}
+
 static void solve_one(const ss_sim *sim, ss_problem *problem, ss_arena *arena, ss_team *team, double *x,
                       outcome *to)
 {
     ss_arena_mark mark = ss_arena_get_mark(arena);
 
-    /* The island waits as long as any of its contacts; a contact that calls again calls for all of them. */
-    bool calls = false;
-    int rest = 0, doublings = 0, calm = CALM;
-    for (int k = 0; k < problem->block_count; k++) {
-        int contact = problem->blocks[k].contact;
-        if (contact < 0) continue;
-        ss_wait wait = ss_wait_unpack(sim->wait[contact]);
-        calls |= wait.call_again;
-        rest = wait.steps > rest ? wait.steps : rest;
-        doublings = wait.doublings > doublings ? wait.doublings : doublings;
-        calm = wait.calm < calm ? wait.calm : calm;
-    }
+    ss_wait wait = ss_sim_island_wait(sim, problem);
+    bool calls = wait.call_again;
+    int rest = wait.steps, doublings = wait.doublings;
 
     /* Where there are only equations, the start is their solution, which is measured; if it meets the rule,
      * the solver has nothing to do. */
@@ -152,9 +175,8 @@ static void solve_one(const ss_sim *sim, ss_problem *problem, ss_arena *arena, s
     if (to->good && missed && (calls || rest == 0 || helpless) && finisher_takes(sim, problem))
         to->good = finish(sim, problem, arena, team, x, to);
 
-    /* After a first call of the finisher comes a second one, then a rest, which is counted down; every so
-     * many steps that do without it halve the next one. */
-    ss_wait next = {.steps = rest > 0 ? rest - 1 : 0, .doublings = doublings, .calm = calm};
+    /* After a first call of the finisher comes a second one, then a rest, which is counted down. */
+    ss_wait next = {.steps = rest > 0 ? rest - 1 : 0, .doublings = doublings, .calm = wait.calm};
     if (to->finished && !calls) {
         next = (ss_wait){.call_again = true, .doublings = doublings};
     } else if (to->finished) {
@@ -163,15 +185,10 @@ static void solve_one(const ss_sim *sim, ss_problem *problem, ss_arena *arena, s
         next.steps = steps < LONGEST_REST ? (int)steps : LONGEST_REST;
         next.calm = 0;
         if (doublings < MOST_DOUBLINGS) next.doublings++;
-    } else if (rest == 0 && !missed && doublings > 0) {
-        next.calm = (calm + 1) % CALM;
-        if (next.calm == 0) next.doublings--;
+    } else if (rest == 0 && !missed) {
+        next = ss_wait_after_calm_step(next);
     }
-    for (int k = 0; k < problem->block_count; k++) {
-        int contact = problem->blocks[k].contact;
-        if (contact >= 0) sim->wait[contact] = ss_wait_pack(next);
-    }
-
+    ss_sim_set_island_wait(sim, problem, next);
     ss_arena_reset(arena, mark);
 }
 

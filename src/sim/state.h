@@ -20,6 +20,7 @@
 #include "base/team_hold.h"
 #include "collision/alternatives.h"
 #include "linalg/vec3.h"
+#include "model/world.h"
 #include "problem/answer_store.h"
 #include "problem/islands.h"
 #include "sim/byte_stream.h"
@@ -49,6 +50,9 @@ static inline ss_wait ss_wait_unpack(int packed)
     if (packed < 0) return (ss_wait){.call_again = true, .doublings = -1 - packed};
     return (ss_wait){.steps = packed & 0xffff, .calm = packed >> 16 & 0xff, .doublings = packed >> 24};
 }
+
+/* After a step that needed no finisher; every so many of them halve the next rest. */
+ss_wait ss_wait_after_calm_step(ss_wait wait);
 
 /* What one contact of the last step carried, in the world frame. */
 typedef struct ss_warm_contact {
@@ -139,6 +143,7 @@ struct ss_sim {
     ss_world *world;
     ss_sim_options options; /* texts in it are copies */
     double h;               /* s: of a substep */
+    double way;             /* s: of it, the part that is moved after the solve (integrator=leapfrog: half) */
     double size;            /* m: of the world at the start */
     double grain;           /* m: the thinnest dynamic shape */
     double time;
@@ -251,9 +256,13 @@ ss_implied ss_sim_implied_by_trees(const ss_sim *sim, int joint, const struct ss
 /* A step in minimal coordinates without contacts, and with no joints but those of trees. */
 bool ss_sim_trees_suffice(const ss_sim *sim);
 bool ss_sim_solve_trees(ss_sim *sim, ss_error *err);
+/* May a step of trees do without a frame, as far as options, user functions and kinds of bodies say? */
+bool ss_sim_trees_need_no_frame(const ss_sim *sim);
 /* The same without a frame, if no user function looks at the step; *solved says whether it was so. */
 bool ss_sim_solve_trees_alone(ss_sim *sim, bool *solved, ss_error *err);
 bool ss_sim_move_trees(ss_sim *sim, ss_error *err);
+/* integrator=leapfrog: half of the way, by the velocities before the step; sim->way is what is left of it. */
+bool ss_sim_move_ahead(ss_sim *sim, ss_error *err);
 /* Contacts of such a step: may there be some, as far as options and contacts say? Then impulses, from the
  * velocities without them in sim->links, to which they add what they do. */
 bool ss_sim_trees_may_touch(const ss_sim *sim);
@@ -269,6 +278,10 @@ bool ss_sim_move_mechanisms(ss_sim *sim, ss_error *err);
 void ss_sim_make_waiting_frame(ss_sim *sim);
 /* Every number of it is finite; else the error names body or contact. */
 bool ss_sim_check_frame(const ss_sim *sim, ss_error *err);
+
+/* An island waits as long as any of its contacts; a contact that calls again calls for all of them. */
+ss_wait ss_sim_island_wait(const ss_sim *sim, const ss_problem *island);
+void ss_sim_set_island_wait(const ss_sim *sim, const ss_problem *island, ss_wait next);
 
 /* sim->frame -> sim->answer */
 /* Friction is bounded by the normal impulses of the step before (box, bound=previous). */

@@ -3,8 +3,6 @@
 #include "sim/soft/soft.h"
 #include "sim/state.h"
 
-#include <math.h>
-
 /* ---- user functions --------------------------------------------------------------------------------- */
 
 bool ss_sim_call(ss_sim *sim, ss_stage stage, ss_error *err)
@@ -32,21 +30,22 @@ static bool look_ahead(ss_sim *sim, bool again, bool moves, ss_error *err)
     ss_sim_drive_kinematic(sim);
 
     /* Contacts: of the user's source, or of our collision detection; then user functions may edit them. */
-    double start = ss_clock_seconds();
+    double start;
     bool good;
     sim->contacts = (ss_contact_list){0};
     sim->is_solved_by_mechanisms = sim->is_integrated = false;
     ss_sim_forget_peg(sim);
     if (sim->source) {
+        start = ss_clock_seconds();
         good = sim->source(sim, sim->memory, &sim->contacts, sim->source_context, err);
         sim->report.narrow += ss_clock_seconds() - start;
     } else {
         good = ss_sim_foresee(sim, err) &&
                ss_collision_find(sim->collision, sim->h, sim->team, &sim->contacts, err);
         if (sim->options.peg != SS_PEG_OFF) sim->peg.list = ss_collision_groups(sim->collision);
-        double broad = ss_collision_last_work(sim->collision).broad_seconds;
-        sim->report.broad += broad;
-        sim->report.narrow += fmax(0.0, ss_clock_seconds() - start - broad);
+        ss_collision_work work = ss_collision_last_work(sim->collision);
+        sim->report.broad += work.broad_seconds;
+        sim->report.narrow += work.narrow_seconds;
     }
     sim->editing_contacts = true;
     good = good && ss_sim_call(sim, SS_AFTER_CONTACTS, err);
@@ -110,7 +109,7 @@ static bool save(ss_sim *sim, ss_error *err)
 static bool substep(ss_sim *sim, int halvings, bool again, ss_error *err)
 {
     ss_sim_report before = sim->report;
-    if (!look_ahead(sim, again, true, err)) return false;
+    if (!ss_sim_move_ahead(sim, err) || !look_ahead(sim, again, true, err)) return false;
     if (sim->peg.too_far && halvings > 0) {
         double h = sim->h;
         sim->report = ss_sim_with_times(before, &sim->report);
@@ -179,7 +178,7 @@ bool ss_sim_prepare(ss_sim *sim, ss_error *err)
     double start = ss_clock_seconds();
     if (!save(sim, err)) return ss_fail_in(err, "step %lld", (long long)sim->steps);
     sim->report = (ss_sim_report){.worst_contact = -1};
-    bool good = look_ahead(sim, false, false, err);
+    bool good = ss_sim_move_ahead(sim, err) && look_ahead(sim, false, false, err);
     if (sim->backup.size > 0) exchange(sim, true);
     close_report(sim, start);
     return good || ss_fail_in(err, "step %lld", (long long)sim->steps);

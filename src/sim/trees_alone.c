@@ -7,16 +7,14 @@
 #include "base/memory.h"
 
 #include "model/joint_rows.h"
-#include "model/world.h"
 
 #include <math.h>
 
-/* User functions would change the frame; the state before a step of several pieces is that of the first. */
-static bool may_be_alone(const ss_sim *sim)
+/* User functions would look at the frame, and bodies with prescribed motion are no links. */
+bool ss_sim_trees_need_no_frame(const ss_sim *sim)
 {
     if (sim->options.coordinates != SS_MINIMAL || sim->calls[SS_BEFORE_SOLVE].count > 0 || sim->dynamics ||
-        sim->options.substeps > 1 || sim->options.peg != SS_PEG_OFF ||
-        (sim->contacts.count > 0 && !ss_sim_trees_may_touch(sim)))
+        sim->options.peg != SS_PEG_OFF)
         return false;
     for (int b = 0; b < ss_world_body_count(sim->world); b++)
         if (ss_world_body(sim->world, b)->kind == SS_KINEMATIC) return false;
@@ -88,16 +86,21 @@ static bool gather_links(ss_sim *sim, ss_error *err)
     return true;
 }
 
+static bool update_trees(ss_sim *sim, ss_error *err)
+{
+    if (sim->moved.count > 0) { // a step with a frame has led them there: they need not be found again
+        SS_SWAP(ss_trees, sim->trees, sim->moved);
+        sim->moved.count = 0;
+    }
+    return ss_trees_update(&sim->trees, sim->world, err);
+}
+
 bool ss_sim_find_trees(ss_sim *sim, ss_error *err)
 {
     ss_trees *trees = &sim->trees;
     ss_sim_links *links = &sim->links;
     *links = (ss_sim_links){0};
-    if (sim->moved.count > 0) { // a step with a frame has led them there: they need not be found again
-        SS_SWAP(ss_trees, sim->trees, sim->moved);
-        sim->moved.count = 0;
-    }
-    if (!ss_trees_update(trees, sim->world, err)) return false;
+    if (!update_trees(sim, err)) return false;
     ss_trees_write_velocities(trees, sim->world);
     for (int l = 0; l < trees->count; l++) trees->link[l].has_force = false;
     if (trees->coordinates == 0) return true;
@@ -135,7 +138,10 @@ bool ss_sim_solve_trees_alone(ss_sim *sim, bool *solved, ss_error *err)
     *solved = sim->trees_are_found = false;
     sim->touch = (ss_answer){0};
     sim->seen.size = 0;
-    if (!may_be_alone(sim)) return true;
+    // the state before a step of several pieces is that of the first
+    if (sim->options.substeps > 1 || !ss_sim_trees_need_no_frame(sim) ||
+        (sim->contacts.count > 0 && !ss_sim_trees_may_touch(sim)))
+        return true;
     double start = ss_clock_seconds();
 
     /* The frame would have what user functions have done until now. */
@@ -180,12 +186,9 @@ bool ss_sim_solve_trees_alone(ss_sim *sim, bool *solved, ss_error *err)
         const double *before = ss_world_body(sim->world, trees->link[l].body)->velocity;
         double *velocity = links->change[l];
         for (int i = 0; i < 6; i++) velocity[i] += before[i];
-        usual = !ss_sim_is_too_fast(sim, velocity);
     }
-    if (usual && sim->contacts.count > 0) {
-        if (!ss_sim_touch_trees(sim, &usual, err)) return false;
-        for (int l = 0; usual && l < trees->count; l++) usual = !ss_sim_is_too_fast(sim, links->change[l]);
-    }
+    if (usual && sim->contacts.count > 0 && !ss_sim_touch_trees(sim, &usual, err)) return false;
+    for (int l = 0; usual && l < trees->count; l++) usual = !ss_sim_is_too_fast(sim, links->change[l]);
     sim->trees_are_found = !usual;
     if (!usual) return true;
 
@@ -198,13 +201,37 @@ bool ss_sim_solve_trees_alone(ss_sim *sim, bool *solved, ss_error *err)
     return true;
 }
 
+/* Two steps in a row do the same whole way by the velocities between them that one of Euler's does: contacts,
+ * bias and frames are those of Euler's rule, half a step on. All that moves must do so along the joints of
+ * trees, or places would be compared that belong to different moments. */
+bool ss_sim_move_ahead(ss_sim *sim, ss_error *err)
+{
+    sim->way = sim->h;
+    if (sim->options.integrator != SS_INTEGRATOR_LEAPFROG || sim->options.peg != SS_PEG_OFF ||
+        sim->dynamics || sim->soft)
+        return true;
+    if (!update_trees(sim, err)) return false;
+    const ss_trees *trees = &sim->trees;
+    for (int b = 0; b < ss_world_body_count(sim->world); b++)
+        if (ss_world_body(sim->world, b)->kind == SS_KINEMATIC) return true;
+    for (int l = 0; l < trees->count; l++)
+        if (trees->link[l].alone) return true;
+    for (int j = 0; j < ss_world_joint_count(sim->world); j++)
+        if (trees->of_joint[j] < 0 && ss_joint_is_active(sim->world, ss_world_joint(sim->world, j)))
+            return true;
+    sim->way = 0.5 * sim->h;
+    ss_trees_move(&sim->trees, sim->world, NULL, sim->way);
+    ss_trees_follow(trees, sim->world);
+    return true;
+}
+
 bool ss_sim_move_trees(ss_sim *sim, ss_error *err)
 {
     for (int l = 0; l < sim->trees.count; l++) {
         ss_body *body = ss_world_body(sim->world, sim->trees.link[l].body);
         memcpy(body->velocity, sim->links.change[l], sizeof body->velocity);
     }
-    ss_trees_move(&sim->trees, sim->world, sim->rates, sim->h);
+    ss_trees_move(&sim->trees, sim->world, sim->rates, sim->way);
     if (!ss_sim_end_move(sim, &sim->trees, err)) return false;
     sim->warm.contact_count = sim->warm.row_count = 0; // nothing to start from
     bool keeps = sim->touch.contacts > 0 && sim->options.warm_start;
@@ -265,7 +292,7 @@ void ss_sim_make_waiting_frame(ss_sim *sim)
         before->reading = now.reading = true;
         ss_sim_exchange_world(sim, before);
         sim->time = sim->frame_time;
-        made = make_frame(sim);
+        made = (sim->seen.size > 0 || ss_sim_move_ahead(sim, NULL)) && make_frame(sim);
         if (!made) forget_frame(sim);
         sim->time = time;
         ss_sim_exchange_world(sim, &now);

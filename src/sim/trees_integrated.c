@@ -5,16 +5,13 @@
 
 #include "model/joint_rows.h"
 
-/* Nothing looks at the frame, and all that moves are links of trees on which no joint acts by itself. */
+/* Nothing touches, and no joint acts by itself. */
 static bool is_smooth(const ss_sim *sim)
 {
-    const ss_sim_options *options = &sim->options;
-    if (options->integrator != SS_INTEGRATOR_RUNGE_KUTTA || options->peg != SS_PEG_OFF || sim->dynamics ||
-        sim->contacts.count > 0 || sim->calls[SS_BEFORE_SOLVE].count > 0)
-        return false;
+    if (sim->contacts.count > 0) return false;
     for (int b = 0; b < ss_world_body_count(sim->world); b++) {
         const ss_body *body = ss_world_body(sim->world, b);
-        if (body->kind == SS_KINEMATIC || (body->kind == SS_DYNAMIC && !(body->mass > 0.0))) return false;
+        if (body->kind == SS_DYNAMIC && !(body->mass > 0.0)) return false;
     }
     for (int j = 0; j < ss_world_joint_count(sim->world); j++) {
         ss_joint_equation rows[SS_JOINT_EQUATIONS_MOST];
@@ -29,7 +26,9 @@ static bool is_smooth(const ss_sim *sim)
 bool ss_sim_integrate_trees(ss_sim *sim, bool *solved, ss_error *err)
 {
     *solved = sim->is_integrated = false;
-    if (!is_smooth(sim)) return true;
+    if (sim->options.integrator != SS_INTEGRATOR_RUNGE_KUTTA || !ss_sim_trees_need_no_frame(sim) ||
+        !is_smooth(sim))
+        return true;
     double start = ss_clock_seconds();
     ss_free_motion_request request = {.h = sim->h,
                                       .tolerance = sim->options.integrator_tolerance,

@@ -16,7 +16,6 @@
 #include "formulation/cone_law.h"
 #include "formulation/friction.h"
 #include "linalg/conjugate.h"
-#include "model/world.h"
 #include "problem/gauge.h"
 #include "solver/local/local_cone.h"
 
@@ -28,8 +27,9 @@ enum { CONTACTS_MOST = 64, LINKS_MOST = 256, SWEEPS_MOST = 40, SWEEPS_TO_JUDGE =
 /* A contact whose normal moves something. */
 typedef struct touch {
     ss_contact_row row; /* its bodies are links */
-    ss_friction friction;
+    double mu;
     int unknowns;
+    ss_vec3 direction[3]; /* of the unknowns: the normal, and the tangents in the cone */
     int island;
     int entries; /* of G, from here on */
     int *index;
@@ -132,7 +132,7 @@ PASS bool sticks(const touch *at, const double *q, double *r)
     if (!at->is_firm) return false;
     double y0 = -q[0], y1 = -q[1] - d[1] * y0, y2 = -q[2] - d[2] * y0 - d[4] * y1;
     double r2 = y2 / d[5], r1 = y1 / d[3] - d[4] * r2, r0 = y0 / d[0] - d[1] * r1 - d[2] * r2;
-    double limit = at->friction.mu * r0;
+    double limit = at->mu * r0;
     if (!(r0 >= 0.0) || !(r1 * r1 + r2 * r2 <= limit * limit)) return false;
     r[0] = r0;
     r[1] = r1;
@@ -266,7 +266,7 @@ bool ss_sim_trees_may_touch(const ss_sim *sim)
     if (sim->options.set.count > 0 || first->run.stop.gauge != SS_GAUGE_RELATIVE_ENERGY ||
         first->run.stop.of_scene || first->run.keep.which != SS_KEEP_ANSWER ||
         !starts_with_sweeps(first->solver) ||
-        ss_assembly_formulation(sim->assembly) != ss_formulation_find("cone") ||
+        strcmp(ss_assembly_formulation(sim->assembly)->name, "cone") != 0 ||
         ((const ss_cone_law_options *)sim->step)->form != SS_FORM_REDUCED)
         return false;
     int bodies = ss_world_body_count(sim->world);
@@ -288,7 +288,7 @@ static int link_of(const ss_sim *sim, int body)
 
 /* Which of normal and tangents move any coordinate at all, as ss_coordinates_see has it: J T, by the sizes of
  * J and T. */
-static void find_seen(touching *of, const ss_contact_row *row, const ss_vec3 direction[3], bool seen[3])
+static void find_seen(touching *of, const ss_contact_row *row, bool seen[3])
 {
     static const double rounding = 1e-11;
     const ss_trees *trees = &of->sim->trees;
@@ -303,6 +303,7 @@ static void find_seen(touching *of, const ss_contact_row *row, const ss_vec3 dir
     }
     if (is_free) return; // what moves freely past the world is seen along any row
 
+    const ss_vec3 direction[3] = {row->normal, row->tangent[0], row->tangent[1]};
     for (int side = 0; side < 2; side++) {
         if (row->pair[side] < 0) continue;
         const ss_link *own = &trees->link[row->pair[side]];
@@ -353,17 +354,13 @@ static void fill_columns(touching *of, touch *to)
     const ss_sim *sim = of->sim;
     const ss_trees *trees = &sim->trees;
     const ss_contact_row *row = &to->row;
-    const ss_friction *friction = &to->friction;
-    ss_vec3 direction[3] = {row->normal};
-    for (int k = 0; k < friction->count; k++) direction[1 + k] = row->tangent[friction->tangent[k]];
-    int rows = to->unknowns = 1 + friction->count;
     to->entries = 0;
     for (int side = 0; side < 2; side++) {
         if (row->pair[side] < 0) continue;
         double sign = side ? 1.0 : -1.0;
-        ss_link_axis push[3] = {0};
-        for (int r = 0; r < rows; r++) {
-            push[r].linear = ss_vec3_scale(sign, direction[r]);
+        ss_link_axis push[3]; // zero along what is no unknown
+        for (int r = 0; r < 3; r++) {
+            push[r].linear = ss_vec3_scale(sign, to->direction[r]);
             push[r].angular = ss_vec3_cross(row->arm[side], push[r].linear);
         }
         int first = to->entries, *index = to->index + first;
@@ -417,14 +414,20 @@ static bool fill_row(touching *of, int c, touch *to)
 
     /* Tangents along which nothing moves are left out. */
     bool seen[3];
-    find_seen(of, row, (const ss_vec3[3]){row->normal, row->tangent[0], row->tangent[1]}, seen);
+    find_seen(of, row, seen);
     if (!seen[0]) return false;
     if (seen[1] || seen[2])
         row->in_plane[0] = seen[1], row->in_plane[1] = seen[2];
     else
         row->mu[0] = row->mu[1] = 0.0;
     if (step->mu_max > 0.0) row->mu[0] = row->mu[1] = fmin(row->mu[0], step->mu_max);
-    to->friction = ss_friction_of(row);
+    ss_friction friction = ss_friction_of(row);
+    to->mu = friction.mu;
+    to->unknowns = 1 + friction.count;
+    to->direction[0] = row->normal;
+    for (int k = 0; k < 2; k++)
+        to->direction[1 + k] =
+            k < friction.count ? row->tangent[friction.tangent[k]] : (ss_vec3){0.0, 0.0, 0.0};
 
     double term = ss_gap_term_of(step, contact->gap, sim->h);
     if (contact->material.restitution > 0.0) {
@@ -512,12 +515,8 @@ static bool gather(touching *of, const ss_answer *start)
         G += at->entries;
         int rows = at->unknowns;
         ss_block *block = &of->problem.blocks[k];
-        *block = (ss_block){.law = SS_LAW_CONE,
-                            .first = first,
-                            .size = rows,
-                            .mu = at->friction.mu,
-                            .contact = c,
-                            .constraint = -1};
+        *block = (ss_block){
+            .law = SS_LAW_CONE, .first = first, .size = rows, .mu = at->mu, .contact = c, .constraint = -1};
 
         /* How b's surface moves past a's without any impulse, and the impulse of the start. */
         ss_vec3 velocity = row->surface, impulse = ss_vec3_load(start->friction_impulse[c]);
@@ -532,14 +531,14 @@ static bool gather(touching *of, const ss_answer *start)
         b[0] = ss_vec3_dot(row->normal, velocity) + row->offset;
         x[0] = start->normal_impulse[c];
         for (int i = 1; i < rows; i++) {
-            b[i] = ss_vec3_dot(row->tangent[at->friction.tangent[i - 1]], velocity);
-            x[i] = ss_vec3_dot(row->tangent[at->friction.tangent[i - 1]], impulse);
+            b[i] = ss_vec3_dot(at->direction[i], velocity);
+            x[i] = ss_vec3_dot(at->direction[i], impulse);
         }
         for (int i = 0; i < rows; i++) of->problem.diagonal[first + i] = at->A[i * rows + i];
+        ss_block_project(&of->problem, block, of->x);
         of->problem.size += rows;
         of->problem.block_count++;
     }
-    ss_problem_project(&of->problem, of->x);
     return true;
 }
 
@@ -599,6 +598,8 @@ static bool solve_island(touching *of, int begin, int end)
     ss_problem island = of->problem;
     island.blocks += begin;
     island.block_count = end - begin;
+    ss_wait wait = ss_sim_island_wait(sim, &island);
+    if (wait.call_again || wait.steps > 0) return false; // the finisher was called, and is next or rests
     ss_gauge_scale scale = scale_of(of, &island, begin);
     double goal = ss_gauge_energy_at(&scale, below);
     of->passes->start(of, begin, end);
@@ -625,6 +626,7 @@ static bool solve_island(touching *of, int begin, int end)
             report->islands++;
             report->relative_energy = fmax(report->relative_energy, values[SS_GAUGE_RELATIVE_ENERGY]);
             report->energy_error += values[SS_GAUGE_ENERGY];
+            ss_sim_set_island_wait(sim, &island, ss_wait_after_calm_step(wait));
             return true;
         }
 
@@ -655,7 +657,7 @@ static void read_impulses(const touching *of, ss_answer *to)
         ss_vec3 friction = {0.0, 0.0, 0.0};
         to->normal_impulse[at->row.contact] = x[0];
         for (int i = 1; i < at->unknowns; i++)
-            friction = ss_vec3_add_scaled(friction, x[i], at->row.tangent[at->friction.tangent[i - 1]]);
+            friction = ss_vec3_add_scaled(friction, x[i], at->direction[i]);
         ss_vec3_store(friction, to->friction_impulse[at->row.contact]);
     }
 }
@@ -690,8 +692,6 @@ bool ss_sim_touch_trees(ss_sim *sim, bool *solved, ss_error *err)
         bounces |= sim->contacts.items[c].material.restitution > 0.0;
     ss_sim_choose_gap_term(sim, bounces);
     if (sim->options.warm_start && !ss_warm_guess(sim, NULL, at, err)) return false;
-    for (int c = 0; c < sim->contacts.count; c++)
-        if (sim->wait[c] != 0) return true; // the finisher was called, and may be again
     if (!gather(&of, at))
         return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for %d contacts", sim->contacts.count);
     for (int begin = 0, end; begin < of.count; begin = end) {

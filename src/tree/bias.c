@@ -190,10 +190,11 @@ bool ss_trees_carry(ss_trees *trees, double h, const ss_link_mass *masses, ss_ar
                 bool with_b = link->kind == SS_JOINT_UNIVERSAL && i == 1;
                 ss_vec3 *to = with_b ? &second : &spin;
                 *to = ss_vec3_add_scaled(*to, link->rate[i], link->joint_spin[i]);
-                slide = ss_vec3_add_scaled(slide, link->rate[i], link->joint_slide[i]);
+                if (link->slides) slide = ss_vec3_add_scaled(slide, link->rate[i], link->joint_slide[i]);
             }
-            spin = ss_vec3_add(ss_quat_rotate(of_a, spin), ss_quat_rotate(of_b, second));
-            slide = ss_quat_rotate(of_a, slide);
+            spin = ss_quat_rotate(of_a, spin);
+            if (link->kind == SS_JOINT_UNIVERSAL) spin = ss_vec3_add(spin, ss_quat_rotate(of_b, second));
+            if (link->slides) slide = ss_quat_rotate(of_a, slide);
 
             /* From b's anchor, which is fixed in b, to the centre. */
             ss_vec3 anchor = link->pose.anchor[1], centre = reached[l].centre;

@@ -2,6 +2,7 @@
 
 #include "model/joint_geometry.h"
 #include "model/joint_rows.h"
+#include "model/world.h"
 
 #include <math.h>
 #include <string.h>

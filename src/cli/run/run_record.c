@@ -175,7 +175,7 @@ bool ss_recording_begin(ss_running *run, ss_error *err)
             if (path[k] && strcmp(path[i], path[k]) == 0)
                 return ss_fail(err, SS_ERROR_USAGE, "run: %s and %s are the same file %s", flag[k], flag[i],
                                path[i]);
-    if (options->record && run->sim_options.integrator != SS_INTEGRATOR_EULER)
+    if (options->record && run->sim_options.integrator == SS_INTEGRATOR_RUNGE_KUTTA)
         return ss_fail(
             err, SS_ERROR_USAGE,
             "run: --record does not go with integrator=runge-kutta: a step of it is no incremental "

@@ -102,7 +102,7 @@ static void start_bodies(int64_t begin, int64_t end, int worker, void *context)
     const ss_sim *sim = of->sim;
     ss_soft *soft = sim->soft;
     for (int b = (int)begin; b < end; b++) {
-        const ss_body *body = ss_world_body(sim->world, b);
+        const ss_body *body = &sim->world->bodies[b];
         ss_soft_start *start = &soft->start[b];
         memcpy(start->position, body->position, sizeof start->position);
         memcpy(start->quaternion, body->quaternion, sizeof start->quaternion);
