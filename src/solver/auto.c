@@ -77,7 +77,6 @@ static bool sweeps_follow(automatic *a, const ss_auto_choice *choice, int next)
 static bool pays(watch *w, int iteration)
 {
     static const double close = 100.0, leave_to_the_close = 3.0, little = 0.4;
-    static const double loss_of_smooth = 0.6, loss_of_others = 0.1;
     int last = w->looks - 1, from = 0;
     if (w->choice->watch == SS_WATCH_STEPS)
         return last < 2 || w->log_excess[last] < w->log_excess[last - 2] - log(w->choice->fall);
@@ -97,20 +96,13 @@ static bool pays(watch *w, int iteration)
     // The less was spent the more hopeless it must look: predictions from a few iterations are poor, and
     // errors often fall late, all at once. What is close goes on for a while.
     if (last == 0 || iteration < w->choice->least) return true;
-    const ss_auto_choice *next = choice_at(w->a, w->next);
-    // Where arches are split first, sweeps are no rival: they would need many more than they usually do.
-    const ss_auto_features *features = &w->a->features;
-    bool is_arch = features->kind == SS_AUTO_STRUCTURE && !features->crowded;
-    if (w->next == 1 && w->choice->from_start && is_arch) next = choice_at(w->a, 2);
-    if (!next) return true;
-    double per = w->choice->per_iteration / next->cost, rest = per * w->left, spent = per * iteration;
+    const ss_auto_choice *rival = choice_at(w->a, w->next + w->choice->rival);
+    if (!rival) return true;
+    double per = w->choice->per_iteration / rival->cost, rest = per * w->left, spent = per * iteration;
     if (rest < little) return true;
-    // In packings errors stay where they are for long and then fall: a tenth of the next method's cost is no
-    // loss.
-    double loss = w->a->features.smooth ? loss_of_smooth : loss_of_others;
-    if (spent < loss && w->a->features.kind == SS_AUTO_LOOSE && !w->a->trail->is_swept) return true;
     bool is_close = w->log_excess[last] < log(close);
-    return rest * spent <= w->choice->patience * (is_close ? leave_to_the_close : 1.0);
+    return fmin(rest, w->choice->gloom) * spent <=
+           w->choice->patience * (is_close ? leave_to_the_close : 1.0);
 }
 
 static int look(void *context, int iteration, double excess)
@@ -251,7 +243,7 @@ static bool run_islands(automatic *a, ss_status *status)
     ss_problem bodies = *a->problem;
     bodies.A = NULL; // what others made of the bodies
     bool split = ss_islands_split(&bodies, a->run->team, a->run->arena, &islands, NULL) && islands.problems;
-    bool is_end = split && ss_auto_solve_islands(&islands, true, a->run, a->x, status);
+    bool is_end = split && ss_auto_solve_islands(&islands, a->run, a->x, status);
     double excess = split ? ss_run_excess(a->run, a->x) : NAN;
     if (!isnan(excess)) keep_best(a, excess); // what began from the best is no worse, as a rule
     if (split) ss_islands_release(&islands);
@@ -355,7 +347,7 @@ static ss_status solve(const ss_problem *problem, const void *options, ss_run *r
         bodies.A = NULL; // what others made of the bodies
         if (!ss_islands_split_large(&bodies, SMALL, BUNDLE, run->team, run->arena, &islands, NULL))
             return SS_FAILED;
-        bool is_end = islands.problems && ss_auto_solve_islands(&islands, false, run, x, &status);
+        bool is_end = islands.problems && ss_auto_solve_islands(&islands, run, x, &status);
         ss_islands_release(&islands);
         if (is_end) return status;
     }

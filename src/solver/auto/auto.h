@@ -32,6 +32,7 @@ typedef struct ss_auto_features {
     bool crowded;  /* bodies, and many contacts on each: redundant ones */
     bool smooth;   /* bodies, which touch in single points: spheres, capsules */
     bool round;    /* bodies, and no normal impulse turns one: spheres */
+    bool rolling;  /* bodies, and a third of the contacts that share a face are along lines of cylinders */
     bool planar;   /* bodies, and no contact of three rows: none that fits into a batch */
     bool chained;  /* a row between two bodies that both move */
     double sweep;  /* s, predicted for one sweep: for notes only */
@@ -49,9 +50,11 @@ typedef struct ss_auto_choice {
     ss_auto_watch watch;
     int budget, least; /* iterations: at most, and before it is given up by its rate */
     double fall;
-    /* Watched by its rate it is left when what was spent times what is left, both over the cost of the
-     * one that comes next, is more than this. */
-    double patience;
+    /* Watched by its rate it is left when what was spent times what is left, both over the cost of its rival,
+     * is more than `patience`. The rival is the one that comes next, or as many places further in the plan;
+     * more left than `gloom` is not believed. */
+    double patience, gloom;
+    int rival;
     double per_iteration;       /* cost */
     double cost;                /* of solving the problem with it, as a rule */
     bool from_start;            /* it does better from the start than from what others have left */
@@ -82,9 +85,8 @@ void ss_auto_plan_polish(const ss_problem *problem, const ss_auto_features *feat
 
 /* How a problem was solved, for notes about many of them. */
 typedef struct ss_auto_trail {
-    bool is_swept; /* for the solver to know: as a part of a whole on which sweeps were given up */
-    bool is_easy;  /* the start did, or it was solved at once */
-    int count;     /* stages after that */
+    bool is_easy; /* the start did, or it was solved at once */
+    int count;    /* stages after that */
     const ss_solver *solver[SS_AUTO_CHOICES];
 } ss_auto_trail;
 
@@ -119,9 +121,7 @@ ss_auto_planar_end ss_auto_solve_planar(const ss_problem *problem, ss_run *run, 
 
 /* ---- many (auto_islands.c) ------------------------------------------------------------------------ */
 
-/* `is_swept`: the whole was swept before. True: that was the end, *status says how. Otherwise x is where the
- * whole has to go on. */
-bool ss_auto_solve_islands(const ss_islands *islands, bool is_swept, ss_run *run, double *x,
-                           ss_status *status);
+/* True: that was the end, *status says how. Otherwise x is where the whole has to go on. */
+bool ss_auto_solve_islands(const ss_islands *islands, ss_run *run, double *x, ss_status *status);
 
 #endif
