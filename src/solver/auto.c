@@ -99,7 +99,8 @@ static bool pays(watch *w, int iteration)
     const ss_auto_choice *rival = choice_at(w->a, w->next + w->choice->rival);
     if (!rival) return true;
     double per = w->choice->per_iteration / rival->cost, rest = per * w->left, spent = per * iteration;
-    // Once the rival's cost is spent neither a good outlook nor a small distance counts for more than it says.
+    // Once the rival's cost is spent neither a good outlook nor a small distance counts for more than it
+    // says.
     bool is_early = spent < 1.0, is_close = w->log_excess[last] < log(close);
     if (is_early && rest < little) return true;
     double patience = w->choice->patience * (is_early && is_close ? leave_to_the_close : 1.0);

@@ -119,7 +119,7 @@ static bool is_round(const ss_problem *problem, const ss_block *block)
  * also turn about the edge. */
 static bool rolls(const ss_problem *problem, const ss_block *first, const ss_block *second)
 {
-    static const double slant = 1e-4; // the square of an angle
+    static const double slant = 1e-4;                      // the square of an angle
     if (first->size < 3 || second->size < 3) return false; // in a plane there is one direction only
     for (int side = 3; side < 12; side += 6) {
         const double *a = problem->bodies->jacobian[first->first] + side;
