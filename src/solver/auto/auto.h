@@ -51,8 +51,8 @@ typedef struct ss_auto_choice {
     int budget, least; /* iterations: at most, and before it is given up by its rate */
     double fall;
     /* Watched by its rate it is left when what was spent times what is left, both over the cost of its rival,
-     * is more than `patience`. The rival is the one that comes next, or as many places further in the plan;
-     * more left than `gloom` is not believed. */
+     * is more than `patience`; what is left counts as `gloom` at most. `rival`: places in the plan from the
+     * one that comes next to the one it is compared with. */
     double patience, gloom;
     int rival;
     double per_iteration;       /* cost */
