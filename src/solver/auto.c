@@ -88,7 +88,6 @@ static double excess_of_nothing(automatic *a)
 static bool pays(watch *w, int iteration)
 {
     static const double close = 100.0, leave_to_the_close = 3.0, little = 0.4;
-    static const double loss_of_smooth = 0.6, loss_of_others = 0.1;
     static const double disagreement = 1e-3; // of the error without impulses, at most
     int last = w->looks - 1, from = 0;
     if (w->choice->watch == SS_WATCH_STEPS)
@@ -109,25 +108,20 @@ static bool pays(watch *w, int iteration)
     // The less was spent the more hopeless it must look: predictions from a few iterations are poor, and
     // errors often fall late, all at once. What is close goes on for a while.
     if (last == 0 || iteration < w->choice->least) return true;
-    const ss_auto_choice *next = choice_at(w->a, w->next);
-    // Where arches are split first, sweeps are no rival: they would need many more than they usually do.
-    const ss_auto_features *features = &w->a->features;
-    bool is_arch = features->kind == SS_AUTO_STRUCTURE && !features->crowded;
-    if (w->next == 1 && w->choice->from_start && is_arch) next = choice_at(w->a, 2);
-    if (!next) return true;
-    double per = w->choice->per_iteration / next->cost, rest = per * w->left, spent = per * iteration;
-    if (rest < little) return true;
+    const ss_auto_choice *rival = choice_at(w->a, w->next + w->choice->rival);
+    if (!rival) return true;
+    double per = w->choice->per_iteration / rival->cost, rest = per * w->left, spent = per * iteration;
+    // Once the rival's cost is spent neither a good outlook nor a small distance counts for more than it
+    // says.
+    bool is_early = spent < 1.0, is_close = w->log_excess[last] < log(close);
+    if (is_early && rest < little) return true;
     // Wheels that stick where they stand, and axles that want them elsewhere: what joints and contacts
     // disagree by is left after a few iterations and stays until impulses have grown to the limits of
     // friction. No rate foresees when.
     bool has_turn = w->choice->per_iteration * iteration < w->choice->turn;
     if (has_turn && exp(w->log_excess[last]) < disagreement * excess_of_nothing(w->a)) return true;
-    // In packings errors stay where they are for long and then fall: a tenth of the next method's cost is no
-    // loss.
-    double loss = w->a->features.smooth ? loss_of_smooth : loss_of_others;
-    if (spent < loss && w->a->features.kind == SS_AUTO_LOOSE && !w->a->trail->is_swept) return true;
-    bool is_close = w->log_excess[last] < log(close);
-    return rest * spent <= w->choice->patience * (is_close ? leave_to_the_close : 1.0);
+    double patience = w->choice->patience * (is_early && is_close ? leave_to_the_close : 1.0);
+    return fmin(rest, w->choice->gloom) * spent <= patience;
 }
 
 static int look(void *context, int iteration, double excess)
@@ -268,7 +262,7 @@ static bool run_islands(automatic *a, ss_status *status)
     ss_problem bodies = *a->problem;
     bodies.A = NULL; // what others made of the bodies
     bool split = ss_islands_split(&bodies, a->run->team, a->run->arena, &islands, NULL) && islands.problems;
-    bool is_end = split && ss_auto_solve_islands(&islands, true, a->run, a->x, status);
+    bool is_end = split && ss_auto_solve_islands(&islands, a->run, a->x, status);
     double excess = split ? ss_run_excess(a->run, a->x) : NAN;
     if (!isnan(excess)) keep_best(a, excess); // what began from the best is no worse, as a rule
     if (split) ss_islands_release(&islands);
@@ -372,7 +366,7 @@ static ss_status solve(const ss_problem *problem, const void *options, ss_run *r
         bodies.A = NULL; // what others made of the bodies
         if (!ss_islands_split_large(&bodies, SMALL, BUNDLE, run->team, run->arena, &islands, NULL))
             return SS_FAILED;
-        bool is_end = islands.problems && ss_auto_solve_islands(&islands, false, run, x, &status);
+        bool is_end = islands.problems && ss_auto_solve_islands(&islands, run, x, &status);
         ss_islands_release(&islands);
         if (is_end) return status;
     }

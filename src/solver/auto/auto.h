@@ -32,6 +32,7 @@ typedef struct ss_auto_features {
     bool crowded;  /* bodies, and many contacts on each: redundant ones */
     bool smooth;   /* bodies, which touch in single points: spheres, capsules */
     bool round;    /* bodies, and no normal impulse turns one: spheres */
+    bool rolling;  /* bodies, and a third of the contacts that share a face are along lines of cylinders */
     bool planar;   /* bodies, and no contact of three rows: none that fits into a batch */
     bool chained;  /* a row between two bodies that both move */
     double sweep;  /* s, predicted for one sweep: for notes only */
@@ -49,9 +50,11 @@ typedef struct ss_auto_choice {
     ss_auto_watch watch;
     int budget, least; /* iterations: at most, and before it is given up by its rate */
     double fall;
-    /* Watched by its rate it is left when what was spent times what is left, both over the cost of the
-     * one that comes next, is more than this. */
-    double patience;
+    /* Watched by its rate it is left when what was spent times what is left, both over the cost of its rival,
+     * is more than `patience`; what is left counts as `gloom` at most. `rival`: places in the plan from the
+     * one that comes next to the one it is compared with. */
+    double patience, gloom;
+    int rival;
     /* Cost up to which it is not left where its error has become small and stays, as it does when joints and
      * contacts disagree: there errors fall late, all at once. 0: it is left by its rate. */
     double turn;
@@ -85,9 +88,8 @@ void ss_auto_plan_polish(const ss_problem *problem, const ss_auto_features *feat
 
 /* How a problem was solved, for notes about many of them. */
 typedef struct ss_auto_trail {
-    bool is_swept; /* for the solver to know: as a part of a whole on which sweeps were given up */
-    bool is_easy;  /* the start did, or it was solved at once */
-    int count;     /* stages after that */
+    bool is_easy; /* the start did, or it was solved at once */
+    int count;    /* stages after that */
     const ss_solver *solver[SS_AUTO_CHOICES];
 } ss_auto_trail;
 
@@ -122,9 +124,7 @@ ss_auto_planar_end ss_auto_solve_planar(const ss_problem *problem, ss_run *run, 
 
 /* ---- many (auto_islands.c) ------------------------------------------------------------------------ */
 
-/* `is_swept`: the whole was swept before. True: that was the end, *status says how. Otherwise x is where the
- * whole has to go on. */
-bool ss_auto_solve_islands(const ss_islands *islands, bool is_swept, ss_run *run, double *x,
-                           ss_status *status);
+/* True: that was the end, *status says how. Otherwise x is where the whole has to go on. */
+bool ss_auto_solve_islands(const ss_islands *islands, ss_run *run, double *x, ss_status *status);
 
 #endif

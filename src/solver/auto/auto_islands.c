@@ -132,8 +132,7 @@ static void note_islands(ss_run *run, const crew *all, int count)
 
 /* ---- together --------------------------------------------------------------------------------------- */
 
-bool ss_auto_solve_islands(const ss_islands *islands, bool is_swept, ss_run *run, double *x,
-                           ss_status *status)
+bool ss_auto_solve_islands(const ss_islands *islands, ss_run *run, double *x, ss_status *status)
 {
     static const ss_status worst_first[] = {SS_FAILED,         SS_CANCELLED, SS_TIME_LIMIT,
                                             SS_MAX_ITERATIONS, SS_RAY,       SS_STALLED};
@@ -154,7 +153,6 @@ bool ss_auto_solve_islands(const ss_islands *islands, bool is_swept, ss_run *run
         ss_subproblem *part = &all.parts[i];
         part->problem = &islands->problems[i];
         part->x = ordered + islands->first[i];
-        all.trails[i].is_swept = is_swept;
         bool easy = ss_auto_is_single(part->problem) || ss_auto_start_may_do(part->problem, part->x);
         part->share = part->problem->size * (easy ? of_easy_ones : 1.0);
         sum += part->share;

@@ -19,14 +19,16 @@ extern const ss_solver ss_solver_admm, ss_solver_alart_curnier, ss_solver_block_
 /* Costs are from tools/learn (auto_learned.h; those without bodies and the needs from an earlier campaign),
  * patience was set by hand on times of whole runs; docs/solving.md says from which problems. */
 
-/* An iteration in sweeps: factor * unknowns^power * (unknowns per body)^shape, and without bodies. */
+/* An iteration in sweeps: factor * unknowns^power * (unknowns per body)^shape, and without bodies. A campaign
+ * measures every sweep, which makes sweeps slower and all else look cheaper: `in_calls` is what iterations of
+ * whole calls cost over that. */
 typedef struct iteration_cost {
-    double factor, power, shape, matrix_factor, matrix_power;
+    double factor, power, shape, matrix_factor, matrix_power, in_calls;
 } iteration_cost;
 
-static const iteration_cost cost_of_admm = {SS_LEARNED_ADMM, 0.366, 0.55},
-                            cost_of_newton = {SS_LEARNED_NEWTON, 2.39, 0.39},
-                            cost_of_interior = {SS_LEARNED_INTERIOR, 2.04, 0.53};
+static const iteration_cost cost_of_admm = {SS_LEARNED_ADMM, 0.366, 0.55, 1.2},
+                            cost_of_newton = {SS_LEARNED_NEWTON, 2.39, 0.39, 1.5},
+                            cost_of_interior = {SS_LEARNED_INTERIOR, 2.04, 0.53, 1.75};
 
 static const double patience_with[SS_AUTO_BOUNDS] = {
     [SS_AUTO_FEW] = 0.2,        [SS_AUTO_MATRIX] = 0.35, [SS_AUTO_JOINTS] = 0.1,
@@ -38,6 +40,7 @@ static const double patience_with_admm = 0.35;
 enum {
     SWEEPS_NEED = 200,
     ADMM_NEEDS = 19,
+    ADMM_NEEDS_LOOSE = 60,
     NEWTON_NEEDS = 7,
     NEWTON_NEEDS_ROUGH = 20,
     INTERIOR_NEEDS = 20,
@@ -46,24 +49,28 @@ enum {
 
 /* In multiples of what the interior point method usually costs: how long splitting is not left though its
  * error stays where it is, because joints and contacts disagree. */
-enum { TURN_OF_SPLITTING = 3 };
+enum { TURN_OF_SPLITTING = 2 };
 
 static double per_iteration(const iteration_cost *of, const ss_auto_features *f)
 {
     double n = fmax(f->unknowns, 1.0);
-    if (!f->bodies) return of->matrix_factor * pow(n, of->matrix_power);
-    return of->factor * pow(n, of->power) * pow(n / f->bodies, of->shape);
+    if (!f->bodies) return of->in_calls * of->matrix_factor * pow(n, of->matrix_power);
+    return of->in_calls * of->factor * pow(n, of->power) * pow(n / f->bodies, of->shape);
 }
 
 /* ---- features --------------------------------------------------------------------------------------- */
 
+/* Walls, arches, houses of cards; else most bodies stand on their own. */
+static bool is_joined(const ss_auto_features *f)
+{
+    bool arched = f->faces > f->bodies && 2 * f->inner_faces >= f->bodies;
+    return 2 * f->faces >= 3 * f->bodies || arched;
+}
+
 static bool is_structure(const ss_auto_features *f)
 {
     enum { PER_FACE = 3 };
-    // Walls and arches; else most bodies stand on their own.
-    bool arched = f->faces > f->bodies && 2 * f->inner_faces >= f->bodies;
-    bool joined = 2 * f->faces >= 3 * f->bodies || arched;
-    return f->crowded || (joined && f->contacts >= PER_FACE * f->faces);
+    return f->crowded || (is_joined(f) && f->contacts >= PER_FACE * f->faces);
 }
 
 /* Spheres touch in points, rocks and logs in one or two: little is redundant there, and in
@@ -71,7 +78,7 @@ static bool is_structure(const ss_auto_features *f)
 static bool is_pile(const ss_auto_features *f)
 {
     enum { LARGE = 300 };
-    return f->contacts < (f->unknowns > LARGE ? 3 : 2) * f->faces;
+    return f->contacts < (f->rolling || f->unknowns > LARGE ? 3 : 2) * f->faces;
 }
 
 /* Equations of joints and a few contacts, which splitting solves by one factorisation. */
@@ -111,6 +118,24 @@ static bool is_round(const ss_problem *problem, const ss_block *block)
     return turn <= rounding * scale;
 }
 
+/* Two contacts of one face: do their normals turn each body about the same direction, compared with the
+ * levers of a tangent? Those along a line of a cylinder do, whose normals meet its axis; those along an edge
+ * also turn about the edge. */
+static bool rolls(const ss_problem *problem, const ss_block *first, const ss_block *second)
+{
+    static const double slant = 1e-4;                      // the square of an angle
+    if (first->size < 3 || second->size < 3) return false; // in a plane there is one direction only
+    for (int side = 3; side < 12; side += 6) {
+        const double *a = problem->bodies->jacobian[first->first] + side;
+        const double *b = problem->bodies->jacobian[second->first] + side;
+        const double *tangent = problem->bodies->jacobian[first->first + 1] + side;
+        double x = a[1] * b[2] - a[2] * b[1], y = a[2] * b[0] - a[0] * b[2], z = a[0] * b[1] - a[1] * b[0];
+        double lever = tangent[0] * tangent[0] + tangent[1] * tangent[1] + tangent[2] * tangent[2];
+        if (x * x + y * y + z * z > slant * lever * lever) return false;
+    }
+    return true;
+}
+
 ss_auto_features ss_auto_look(const ss_problem *problem)
 {
     enum { FEW = 48, PER_BODY = 5 };
@@ -121,6 +146,7 @@ ss_auto_features ss_auto_look(const ss_problem *problem)
                           .bodies = problem->bodies ? problem->bodies->bodies : 0,
                           .laws = ss_problem_laws(problem)};
     f.slippery = f.rough = f.round = f.planar = f.bodies > 0;
+    int doubles = 0, rolling = 0; // contacts of a face after its first
     for (int k = 0; k < problem->block_count; k++) {
         const int *pair = f.bodies ? problem->bodies->pair[problem->blocks[k].first] : NULL;
         bool is_inner = pair && pair[0] >= 0 && pair[1] >= 0, is_new = k == 0 || !same_face(problem, k);
@@ -131,6 +157,8 @@ ss_auto_features ss_auto_look(const ss_problem *problem)
         f.slippery &= problem->blocks[k].mu <= slippery;
         f.rough &= problem->blocks[k].mu >= rough;
         f.round = f.round && is_round(problem, &problem->blocks[k]);
+        doubles += !is_new;
+        rolling += !is_new && f.bodies && rolls(problem, &problem->blocks[k - 1], &problem->blocks[k]);
         f.planar &= problem->blocks[k].size == 2;
     }
     double entries = problem->bodies ? 12.0 * problem->size
@@ -138,6 +166,7 @@ ss_auto_features ss_auto_look(const ss_problem *problem)
                                      : 0.0;
     f.sweep = per_call + per_entry * entries;
 
+    f.rolling = f.bodies && 3 * rolling >= doubles;
     f.crowded = f.bodies && f.contacts >= PER_BODY * f.bodies;
     f.smooth = f.bodies && 2 * f.contacts < 3 * f.faces;
     bool has_cones = f.laws & (SS_LAW_CONE | SS_LAW_CONVEX);
@@ -194,19 +223,27 @@ static bool add(const ss_problem *problem, ss_auto_plan *plan, ss_auto_choice ch
 
 enum { SPHERES = 3 }; // contacts per body, or fewer
 
+/* In packings errors stay where they are for long and then fall: however poor the outlook, a tenth of the
+ * rival's cost is spent, and more than half of it where bodies touch in single points. */
+static double gloom(const ss_auto_features *f)
+{
+    static const double of_smooth = 0.6, of_others = 3.5;
+    if (f->kind != SS_AUTO_LOOSE) return INFINITY;
+    return f->smooth ? of_smooth : of_others;
+}
+
 static ss_auto_choice sweeps(const ss_solver *solver, const ss_auto_features *f)
 {
-    static const double with_structure_of_matrix = 0.06, with_spheres = 0.35, with_piles = 0.1;
+    static const double with_structure_of_matrix = 0.06, with_slippery = 0.1;
     ss_auto_kind kind = f->kind;
     if (kind == SS_AUTO_BOUNDS) kind = is_structure(f) ? SS_AUTO_STRUCTURE : SS_AUTO_LOOSE; // as cones
     double patience = patience_with[kind];
     if (f->kind == SS_AUTO_STRUCTURE && !f->bodies) patience = with_structure_of_matrix;
-    if (f->kind == SS_AUTO_LOOSE && is_pile(f))
-        patience = f->contacts <= SPHERES * f->bodies ? with_spheres : with_piles;
-    if (f->slippery && f->kind != SS_AUTO_BOUNDS) patience = with_piles;
+    if (f->slippery && f->kind != SS_AUTO_BOUNDS) patience = with_slippery;
     return (ss_auto_choice){.solver = solver,
                             .watch = SS_WATCH_RATE,
                             .patience = patience,
+                            .gloom = gloom(f),
                             .budget = INT_MAX,
                             .per_iteration = 1.0,
                             .cost = SWEEPS_NEED};
@@ -232,14 +269,16 @@ static ss_auto_choice splitting(const ss_auto_features *f)
     // bodies' matrix fill with the number of bodies, and agree with the fit where there is one.
     double per = per_iteration(&cost_of_admm, f);
     double filled = 6.0 + 24.0 * f->bodies * cbrt(f->bodies) / fmax(f->unknowns, 1.0);
-    if (f->bodies) per = fmin(per, filled);
+    if (f->bodies) per = fmin(per, cost_of_admm.in_calls * filled);
+    int needs = f->kind == SS_AUTO_LOOSE && !is_joined(f) ? ADMM_NEEDS_LOOSE : ADMM_NEEDS;
     ss_auto_choice choice = {.solver = &ss_solver_admm,
                              .watch = SS_WATCH_RATE,
                              .patience = patience_with_admm,
+                             .gloom = gloom(f),
                              .budget = 400,
                              .least = f->bodies ? 20 : 50,
                              .per_iteration = per,
-                             .cost = ADMM_NEEDS * per,
+                             .cost = needs * per,
                              .from_start = true};
     // Where joints and contacts disagree it needs a few hundred iterations, and the interior point method a
     // few times as many steps as usual. A longer memory saves a quarter of the iterations, each of which
@@ -295,8 +334,8 @@ static ss_auto_choice pivots(const ss_solver *solver, const ss_auto_features *f)
                             .cost = PIVOTS_NEED * per};
 }
 
-/* Unknowns: that few are exchanged one by one in no time. */
-enum { VERY_FEW = 150 };
+/* Unknowns: that few are exchanged one by one in no time; contacts of fewer are not worth projecting. */
+enum { VERY_FEW = 150, FEW_PROJECTED = 300 };
 
 /* What is tried before anything is planned. */
 void ss_auto_plan_first(const ss_problem *problem, const ss_auto_features *f, ss_auto_plan *plan)
@@ -323,11 +362,22 @@ void ss_auto_plan_first(const ss_problem *problem, const ss_auto_features *f, ss
     // Loads pass through structures and machines at once when they are split; most need no more than ten or
     // twenty iterations, sweeps hundreds.
     bool has_cones = f->laws & (SS_LAW_CONE | SS_LAW_CONVEX);
-    bool is_split = has_cones && f->bodies && !f->slippery &&
-                    (f->kind == SS_AUTO_STRUCTURE || is_machine(f)) && add(problem, plan, splitting(f));
+    bool is_split = has_cones && f->bodies && !f->slippery && (f->kind == SS_AUTO_STRUCTURE || is_machine(f));
+    if (is_split) {
+        ss_auto_choice split = splitting(f);
+        // For arches sweeps are no rival, those would need many more than they usually do: what follows them.
+        split.rival = f->kind == SS_AUTO_STRUCTURE && !f->crowded;
+        is_split = add(problem, plan, split);
+    }
+    // Heaps of discs: all contacts at once, extrapolated, are there in some hundred iterations.
+    if (f->kind == SS_AUTO_LOOSE && is_pile(f) && f->planar && !f->slippery) {
+        ss_auto_choice all_at_once = sweeps(&ss_solver_projected_fixed_point, f);
+        all_at_once.budget = 800, all_at_once.watch = SS_WATCH_NOTHING;
+        if (add(problem, plan, all_at_once)) return;
+    }
     const ss_solver *by_one = &ss_solver_nncg, *in_batches = &ss_solver_batched_nncg;
-    if (f->laws == SS_LAW_CONE && f->smooth && !f->planar && !f->slippery &&
-        add(problem, plan, projected_sweeps(f)) && f->round)
+    if (f->laws == SS_LAW_CONE && f->smooth && (f->round || f->unknowns > FEW_PROJECTED) && !f->planar &&
+        !f->slippery && add(problem, plan, projected_sweeps(f)) && f->round)
         return;
     ss_auto_choice swept = sweeps(has_cones && f->planar ? by_one : in_batches, f);
     // Machines that splitting has left are rarely swept to the end: no longer than what follows would take.
@@ -381,13 +431,6 @@ static void plan_cones(const ss_problem *problem, const ss_auto_features *f, ss_
     }
     if (!was_split && (f->kind == SS_AUTO_STRUCTURE || (f->kind == SS_AUTO_LOOSE && !pile && !f->rough)))
         add(problem, plan, splitting(f));
-
-    // Heaps of discs: all contacts at once, extrapolated, get there in some hundred iterations.
-    if (pile && f->planar) {
-        ss_auto_choice all_at_once = sweeps(&ss_solver_projected_fixed_point, f);
-        all_at_once.budget = 800, all_at_once.watch = SS_WATCH_NOTHING, all_at_once.from_start = true;
-        add(problem, plan, all_at_once);
-    }
 
     // Newton steps and the interior point method in turn, each with more the second time: where one needs
     // hundreds of steps the other often needs twenty, and which it is cannot be seen beforehand. Newton steps
