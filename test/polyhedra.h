@@ -351,7 +351,7 @@ static inline void bring_to_gap(const ss_placed_shape *a, ss_placed_shape *b, do
         ss_vec3_store(ss_vec3_add_scaled(from, middle, direction), b->position);
         ss_hull_pair pair = ss_hull_pair_place(a, hull_a, b, hull_b, 0.0);
         ss_separating_axes best;
-        *(ss_separating_axes_find(&pair, gap, &best) ? &near : &far) = middle;
+        *(ss_separating_axes_find(&pair, &(ss_approach){.rest = gap}, &best) ? &near : &far) = middle;
     }
 }
 

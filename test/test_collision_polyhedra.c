@@ -1,4 +1,5 @@
 /* Boxes and hulls against each other, planes, spheres and capsules. */
+#include "collision/state.h"
 #include "kit.h"
 #include "polyhedra.h"
 
@@ -451,6 +452,138 @@ TEST(depth_of_penetration_agrees_with_libccd)
 #else
     SKIP("built without libccd");
 #endif
+}
+
+/* ---- sorted out in single precision ----------------------------------------------------------------- */
+
+TEST(faces_sorted_out_in_single_precision_are_those_that_do_not_matter)
+{
+    static const int corners[] = {4, 5, 8, 20, 34, 35, 60, 100}; // up to 196 faces: four blocks
+    ss_random random = ss_random_start(61, 0);
+    for (int i = 0; i < several(400); i++) {
+        test_hull one = {.geometry = NULL};
+        ss_box_hull box;
+        bool is_box = i % 9 == 8;
+        double size = pow(10.0, ss_random_between(&random, -6.0, 6.0));
+        if (!is_box) ENSURE(test_hull_random(&random, corners[i % 8], size, &one));
+        const ss_hull *hull =
+            is_box ? ss_box_hull_fill(&box, (double[3]){size, 0.1 * size, 2.0 * size}) : one.geometry->hull;
+        for (int k = 0; k < 20; k++) {
+            ss_vec3 x = ss_vec3_scale(k % 2 ? size : 100.0 * size, random_vector(&random));
+            ss_vec3 direction = ss_vec3_normalise(x, NULL);
+            double limit = ss_random_between(&random, -size, size), largest = -INFINITY, most = -INFINITY;
+            int along = -1, left_over = 0, farthest = ss_hull_farthest_face(hull, x);
+            for (int f = 0; f < hull->face_count; f++) {
+                double height = ss_vec3_dot(hull->face[f].normal, x) - hull->face[f].offset;
+                double cosine = ss_vec3_dot(hull->face[f].normal, direction);
+                uint64_t found = ss_hull_faces_below(hull, f / SS_HULL_BLOCK * SS_HULL_BLOCK, x, limit);
+                bool is_found = found >> f % SS_HULL_BLOCK & 1;
+                ENSURE(is_found || height < limit);
+                // with single precision of what is added up, not more
+                left_over += is_found && height < limit - 1e-5 * (size + ss_vec3_norm(x));
+                if (height > largest) largest = height;
+                if (cosine > most) {
+                    most = cosine;
+                    along = f;
+                }
+            }
+            ENSURE_INT(left_over, 0);
+            ENSURE(farthest >= 0 && farthest < hull->face_count);
+            double height = ss_vec3_dot(hull->face[farthest].normal, x) - hull->face[farthest].offset;
+            ENSURE(height >= largest - 1e-6 * (size + ss_vec3_norm(x)));
+            ENSURE_INT(ss_hull_face_along(hull, direction, most - 1e-3), along);
+            ENSURE_INT(ss_hull_face_along(hull, direction, most + 1e-12), -1);
+        }
+        if (!is_box) test_hull_free(&one);
+    }
+}
+
+/* ---- what approaches, and what does not ------------------------------------------------------------- */
+
+/* A shape after a share of the step: turned about the centre of its hull, which has moved along. */
+static ss_placed_shape after(const ss_placed_shape *from, ss_vec3 way, ss_vec3 turn, double share)
+{
+    ss_placed_shape to = *from;
+    ss_vec3 centre = from->geometry->hull->centre, at = ss_placed_to_world(from, centre);
+    ss_mat3 rotation = ss_quat_to_matrix(ss_quat_exponential(ss_vec3_scale(share, turn)));
+    rotation = ss_mat3_multiply(rotation, ss_mat3_load(from->rotation));
+    ss_mat3_store(rotation, to.rotation);
+    at = ss_vec3_add_scaled(at, share, way);
+    ss_vec3_store(ss_vec3_subtract(at, ss_mat3_apply(rotation, centre)), to.position);
+    return to;
+}
+
+/* The least gap on the way, as far as a few looks see it. */
+static double least_gap(const ss_placed_shape *a, const ss_placed_shape *b, const ss_approach *approach)
+{
+    double least = INFINITY;
+    for (int k = 0; k <= 4; k++) {
+        ss_placed_shape later_a = after(a, (ss_vec3){0.0, 0.0, 0.0}, approach->turn[0], 0.25 * k);
+        ss_placed_shape later_b = after(b, approach->way, approach->turn[1], 0.25 * k);
+        least = fmin(least, true_gap(&later_a, &later_b));
+    }
+    return least;
+}
+
+static ss_approach random_approach(const ss_placed_shape *a, const ss_placed_shape *b, ss_random *random)
+{
+    ss_approach approach = {.rest = 0.01, .way = ss_vec3_scale(0.1, random_vector(random))};
+    for (int k = 0; k < 2; k++) {
+        approach.turn[k] = ss_vec3_scale(0.1, random_vector(random));
+        approach.turning += ss_vec3_norm(approach.turn[k]) * (k ? b : a)->geometry->hull->radius;
+    }
+    return approach;
+}
+
+TEST(hulls_that_part_along_an_axis_do_not_meet_within_the_step)
+{
+    ss_random random = ss_random_start(62, 0);
+    int parted = 0, kept_apart = 0, only_by_turning = 0, total = several(800);
+    for (int i = 0; i < total; i++) {
+        test_hull one, other;
+        ENSURE(test_hull_random(&random, 4 + ss_random_below(&random, 16), 1.0, &one));
+        ENSURE(test_hull_random(&random, 4 + ss_random_below(&random, 16), 1.0, &other));
+        ss_proxy a = {.placed = placed(&one.shape, 0.1, 0.2, 0.3, random_turn(&random)), .radius = 1.0};
+        ss_proxy b = {.placed = placed(&other.shape, 0, 0, 0, random_turn(&random)), .radius = 1.0};
+        a.placed.geometry = one.geometry, b.placed.geometry = other.geometry;
+        bring_to_gap(&a.placed, &b.placed, ss_random_between(&random, 0.0, 0.3), &random);
+
+        // Found to be apart: they are, all the way.
+        ss_approach approach = random_approach(&a.placed, &b.placed, &random);
+        ss_manifold m;
+        ss_vec3 axis;
+        double margin = approach.rest + approach.turning + ss_vec3_norm(approach.way);
+        double separation = ss_collide_hulls_or_part(&a.placed, &b.placed, margin, approach, &m, &axis);
+        if (separation > 0.0) {
+            parted++;
+            ENSURE_INT(m.count, 0);
+            ENSURE_NEAR(gap_along(&a.placed, &b.placed, (double[3]){axis.x, axis.y, axis.z}), separation,
+                        1e-12);
+            ENSURE(separation > ss_approach_along(&approach, axis));
+            ENSURE(least_gap(&a.placed, &b.placed, &approach) > approach.rest - 1e-12);
+        } else {
+            ENSURE(true_gap(&a.placed, &b.placed) <= margin + 1e-12);
+        }
+
+        // The same with an axis that is kept, here that of the gap, after another step.
+        ss_collide_hull_hull(&a.placed, &b.placed, 10.0, &m);
+        ss_kept_manifold kept, next;
+        ss_kept_part(&a, &b, 0.0, ss_vec3_load(deepest_point(&m)->normal), &kept);
+        approach = random_approach(&a.placed, &b.placed, &random);
+        if (ss_kept_are_apart(&kept, &a, &b, &approach, &next)) {
+            kept_apart++;
+            ss_vec3 own = ss_vec3_load(next.normal);
+            only_by_turning +=
+                next.margin <
+                ss_approach_along(&approach, ss_placed_turn(next.base ? &b.placed : &a.placed, own));
+            ENSURE(least_gap(&a.placed, &b.placed, &approach) > approach.rest - 1e-12);
+        }
+        test_hull_free(&one);
+        test_hull_free(&other);
+    }
+    ENSURE(parted > total / 20 && parted < total - total / 20);
+    ENSURE(kept_apart > total / 20 && kept_apart < total - total / 20);
+    ENSURE(only_by_turning > 0);
 }
 
 /* ---- planes, spheres, capsules ---------------------------------------------------------------------- */

@@ -490,7 +490,7 @@ double ss_polyhedra_separation(const ss_placed_shape *a, const ss_placed_shape *
     ss_box_hull box_a, box_b;
     ss_hull_pair pair = ss_hull_pair_place(a, ss_placed_hull(a, &box_a), b, ss_placed_hull(b, &box_b), 0.0);
     ss_separating_axes best;
-    ss_separating_axes_find(&pair, INFINITY, &best);
+    ss_separating_axes_find(&pair, &(ss_approach){.rest = INFINITY}, &best);
     return fmax(best.edges.separation, fmax(best.face_a.separation, best.face_b.separation));
 }
 

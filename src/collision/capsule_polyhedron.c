@@ -12,7 +12,7 @@ void ss_collide_rounded(const ss_placed_shape *hull, const ss_placed_shape *roun
         ss_hull_pair_place(hull, ss_placed_hull(hull, &box), round, ss_core_hull_fill(&core, length), radius);
     ss_manifold_builder builder = ss_manifold_builder_start(manifold, hull, margin, round_first);
     builder.round = radius;
-    ss_collide_hulls(&pair, &builder);
+    ss_collide_hulls(&pair, &(ss_approach){.rest = margin + radius}, &builder);
 }
 
 void ss_collide_box_capsule(const ss_placed_shape *a, const ss_placed_shape *b, double margin,

@@ -152,10 +152,11 @@ static void gather_witness(const witness *found, ss_manifold_builder *builder)
 static bool gather_with_face(const ss_hull_pair *pair, const witness *found, ss_manifold_builder *builder)
 {
     ss_vec3 normal = found->normal, opposite = ss_vec3_negate(ss_pair_turn_to_b(pair, normal));
-    int a = ss_hull_find_face(pair->a, normal, -1), b = ss_hull_find_face(pair->b, opposite, -1);
-    double along_a = ss_vec3_dot(pair->a->face[a].normal, normal);
+    int a = ss_hull_face_along(pair->a, normal, SS_ALMOST_ALONG);
+    int b = ss_hull_face_along(pair->b, opposite, SS_ALMOST_ALONG);
+    if (a < 0 && b < 0) return false;
+    double along_a = a < 0 ? -1.0 : ss_vec3_dot(pair->a->face[a].normal, normal);
     double along_b = b < 0 ? -1.0 : ss_vec3_dot(pair->b->face[b].normal, opposite);
-    if (fmax(along_a, along_b) < SS_ALMOST_ALONG) return false;
     gather_witness(found, builder);
     bool of_a = ss_prefers_a(pair->favour_a, along_a, along_b, SS_FACE_BIAS);
     clip_on_face(pair, of_a, of_a ? a : b, -1, builder);
@@ -175,10 +176,10 @@ static int edge_across(const ss_hull *hull, const int *vertex, int count, ss_vec
         bool meets = false;
         for (int i = 0; i < count; i++) meets |= end[0] == vertex[i] || end[1] == vertex[i];
         if (!meets) continue;
-        double length;
-        ss_vec3 along =
-            ss_vec3_normalise(ss_vec3_subtract(hull->vertex[end[1]], hull->vertex[end[0]]), &length);
-        double sine = fabs(ss_vec3_dot(along, normal));
+        ss_vec3 edge = ss_vec3_subtract(hull->vertex[end[1]], hull->vertex[end[0]]);
+        double across = ss_vec3_dot(edge, normal);
+        if (across * across > 1.01 * least * least * ss_vec3_dot(edge, edge)) continue; // most are not
+        double sine = fabs(ss_vec3_dot(ss_vec3_normalise(edge, NULL), normal));
         if (sine < least) {
             least = sine;
             best = e;
@@ -203,11 +204,11 @@ static void gather_end(const ss_segment *own, double t, const ss_segment *other,
                             own_is_a ? corner : line, own_is_a ? line : corner);
 }
 
-/* Edges that lie side by side touch at both ends of what they have in common. */
-static void gather_ends(const ss_hull_pair *pair, const witness *found, ss_manifold_builder *builder)
+/* Edges that lie side by side touch at both ends of what they have in common: those of the witness that are
+ * across its normal, -1 if there are none. */
+static void gather_ends(const ss_hull_pair *pair, const witness *found, int a, int b,
+                        ss_manifold_builder *builder)
 {
-    int a = edge_across(pair->a, found->vertex_a, found->count_a, found->normal);
-    int b = edge_across(pair->b, found->vertex_b, found->count_b, ss_pair_turn_to_b(pair, found->normal));
     if (a < 0 || b < 0) return;
     const int *end_a = pair->a->edge[a].vertex, *end_b = pair->b->edge[b].vertex;
     ss_segment of_a = segment_between(pair->a->vertex[end_a[0]], pair->a->vertex[end_a[1]]);
@@ -222,7 +223,7 @@ static void gather_ends(const ss_hull_pair *pair, const witness *found, ss_manif
 
 /* ---- all of it -------------------------------------------------------------------------------------- */
 
-void ss_collide_hulls(const ss_hull_pair *pair, ss_manifold_builder *builder)
+void ss_collide_hulls(const ss_hull_pair *pair, const ss_approach *approach, ss_manifold_builder *builder)
 {
     // Balls around both that do not meet, or an axis along which they are too far apart: no contact.
     double margin = builder->margin + builder->round;
@@ -234,7 +235,7 @@ void ss_collide_hulls(const ss_hull_pair *pair, ss_manifold_builder *builder)
         builder->axis = ss_vec3_scale(1.0 / distance, ss_vec3_subtract(centre_b, pair->a->centre));
         return;
     }
-    if (!ss_separating_axes_find(pair, margin, &best)) {
+    if (!ss_separating_axes_find(pair, approach, &best)) {
         builder->separation = best.last->separation;
         builder->axis = best.last->normal;
         return;
@@ -248,11 +249,14 @@ void ss_collide_hulls(const ss_hull_pair *pair, ss_manifold_builder *builder)
         if (found.gap <= margin && !gather_with_face(pair, &found, builder)) {
             // The ends of parallel edges are all there is to say; of almost parallel ones, the nearest points
             // come first.
-            gather_ends(pair, &found, builder);
+            ss_vec3 normal_b = ss_pair_turn_to_b(pair, found.normal);
+            int a = edge_across(pair->a, found.vertex_a, found.count_a, found.normal);
+            int b = edge_across(pair->b, found.vertex_b, found.count_b, normal_b);
+            gather_ends(pair, &found, a, b, builder);
             if (builder->deepest > found.gap + SS_DISTANCE_EXACT * pair->size) {
                 ss_manifold_builder_restart(builder);
                 gather_witness(&found, builder);
-                gather_ends(pair, &found, builder);
+                gather_ends(pair, &found, a, b, builder);
             }
         }
     }
@@ -260,12 +264,13 @@ void ss_collide_hulls(const ss_hull_pair *pair, ss_manifold_builder *builder)
 }
 
 double ss_collide_hulls_or_part(const ss_placed_shape *a, const ss_placed_shape *b, double margin,
-                                ss_manifold *manifold, ss_vec3 *axis)
+                                ss_approach approach, ss_manifold *manifold, ss_vec3 *axis)
 {
     ss_box_hull box_a, box_b;
     ss_hull_pair pair = ss_hull_pair_place(a, ss_placed_hull(a, &box_a), b, ss_placed_hull(b, &box_b), 0.0);
     ss_manifold_builder builder = ss_manifold_builder_start(manifold, a, margin, false);
-    ss_collide_hulls(&pair, &builder);
+    approach.way = ss_placed_turn_back(a, approach.way);
+    ss_collide_hulls(&pair, &approach, &builder);
     *axis = ss_placed_turn(a, builder.axis);
     return builder.separation;
 }
@@ -274,7 +279,7 @@ void ss_collide_hull_hull(const ss_placed_shape *a, const ss_placed_shape *b, do
                           ss_manifold *manifold)
 {
     ss_vec3 axis;
-    ss_collide_hulls_or_part(a, b, margin, manifold, &axis);
+    ss_collide_hulls_or_part(a, b, margin, (ss_approach){.rest = margin}, manifold, &axis);
 }
 
 void ss_collide_box_hull(const ss_placed_shape *a, const ss_placed_shape *b, double margin,

@@ -154,10 +154,25 @@ void ss_kept_part(const ss_proxy *a, const ss_proxy *b, double separation, ss_ve
     kept->feature[0] = kept->feature[1] = 0;
 }
 
+/* How much farther along an axis a turning hull reaches from its centre at the end of the step than at its
+ * beginning, when vertex `top` is outermost. In the frame of the hull the axis turns the other way; what
+ * the first order in the angle leaves out is below half its square. In between, the reach is no larger than
+ * at one of the two ends, as it is a convex function of the direction. */
+static double reach_gained(const ss_proxy *proxy, ss_vec3 own, ss_vec3 axis, ss_vec3 turn, int top)
+{
+    const ss_hull *hull = proxy->placed.geometry->hull;
+    ss_vec3 turned = ss_vec3_subtract(axis, ss_vec3_cross(turn, axis));
+    ss_vec3 then = ss_placed_turn_back(&proxy->placed, turned);
+    int farthest = ss_hull_support(hull, then, top);
+    return ss_vec3_dot(then, ss_vec3_subtract(hull->vertex[farthest], hull->centre)) -
+           ss_vec3_dot(own, ss_vec3_subtract(hull->vertex[top], hull->centre)) +
+           0.5 * ss_vec3_dot(turn, turn) * hull->radius;
+}
+
 /* The separation along an axis is a lower bound of the distance whatever the axis is. It is found from the
  * vertices that were the outermost ones the last time. */
-bool ss_kept_are_apart(const ss_kept_manifold *kept, const ss_proxy *a, const ss_proxy *b, double margin,
-                       ss_kept_manifold *to)
+bool ss_kept_are_apart(const ss_kept_manifold *kept, const ss_proxy *a, const ss_proxy *b,
+                       const ss_approach *approach, ss_kept_manifold *to)
 {
     ss_vec3 own = ss_vec3_load(kept->normal);
     if (kept->count != 0 || (own.x == 0.0 && own.y == 0.0 && own.z == 0.0)) return false;
@@ -176,7 +191,13 @@ bool ss_kept_are_apart(const ss_kept_manifold *kept, const ss_proxy *a, const ss
 
     /* The axis is a unit vector to rounding. */
     separation -= 1e-12 * (fabs(separation) + a->radius + b->radius);
-    if (!(separation > margin)) return false;
+    if (!(separation > ss_approach_along(approach, axis))) {
+        double least = separation + ss_vec3_dot(axis, approach->way);
+        if (!(separation > approach->rest && least > approach->rest)) return false;
+        least -= reach_gained(a, out, axis, approach->turn[0], top);
+        least -= reach_gained(b, back, ss_vec3_negate(axis), approach->turn[1], bottom);
+        if (!(least > approach->rest)) return false;
+    }
     uint32_t features[2] = {(uint32_t)top, (uint32_t)bottom};
     ss_kept_part(a, b, separation, axis, to);
     memcpy(to->feature, features, sizeof features);

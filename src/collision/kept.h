@@ -7,7 +7,8 @@
  * larger body. That costs a tenth of finding them. Positions along the faces are then exact to that share.
  *
  * Two hulls that do not touch are kept with the axis along which they were found to be apart. As long as they
- * are apart along it by more than the margin, nothing else is looked at.
+ * are apart along it by more than they approach each other along it within the step, nothing else is looked
+ * at, however fast they pass each other.
  *
  * What is kept is a state: it decides the bits of later contacts. So it belongs to snapshots, and it is
  * dropped as soon as a pair is not near any more, whether or not the broad phase still lists it.

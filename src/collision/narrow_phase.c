@@ -24,7 +24,13 @@ static ss_vec3 velocity_at(const ss_proxy *proxy, ss_vec3 p)
 /* Contacts beyond this gap are kept only if they close within the step. */
 static double margin_at_rest(const ss_collision *c, double size_a, double size_b)
 {
-    return c->h * c->h * c->gravity + SS_MARGIN_SHARE * fmin(size_a, size_b);
+    return c->h * c->h * c->gravity + SS_MARGIN_SHARE * (size_a < size_b ? size_a : size_b);
+}
+
+/* m: no point of either comes nearer to the other by turning about the centre of its ball. */
+static double turning_of(const ss_ball *a, const ss_ball *b)
+{
+    return (a->turn > 0.0 ? a->turn * a->radius : 0.0) + (b->turn > 0.0 ? b->turn * b->radius : 0.0);
 }
 
 /* No contact with a larger gap is kept: at rest, and what the step may close. No point within the radius of
@@ -35,10 +41,22 @@ static double pair_margin(const ss_collision *c, int number_a, int number_b)
     const ss_ball *a = &c->balls[number_a], *b = &c->balls[number_b];
     double most = a->margin + b->margin, turn = a->turn + b->turn;
     if (c->options.margin > 0.0 || !(turn < 1.0)) return c->options.margin > 0.0 ? c->options.margin : most;
-    double way = ss_vec3_norm(ss_vec3_subtract(b->way, a->way));
-    way += (a->turn > 0.0 ? a->turn * a->radius : 0.0) + (b->turn > 0.0 ? b->turn * b->radius : 0.0);
+    double way = ss_vec3_norm(ss_vec3_subtract(b->way, a->way)) + turning_of(a, b);
     double margin = (margin_at_rest(c, a->size, b->size) + way) * (1.0 + turn);
     return margin < most ? margin : most;
+}
+
+/* The same along each axis: apart along an axis by more than this, two shapes do not come nearer to each
+ * other within the step than the margin at rest. */
+static ss_approach pair_approach(const ss_collision *c, int number_a, int number_b)
+{
+    const ss_ball *a = &c->balls[number_a], *b = &c->balls[number_b];
+    if (c->options.margin > 0.0) return (ss_approach){.rest = c->options.margin};
+    return (ss_approach){.rest = margin_at_rest(c, a->size, b->size),
+                         .way = ss_vec3_subtract(b->way, a->way),
+                         .turning = turning_of(a, b),
+                         .turn = {ss_vec3_scale(c->h, c->proxies[number_a].angular),
+                                  ss_vec3_scale(c->h, c->proxies[number_b].angular)}};
 }
 
 /* The margin of a pair if balls and boxes with it meet, else -1. */
@@ -76,22 +94,26 @@ static void find_points(const ss_collision *c, ss_shape_pair pair, double margin
         return;
     }
     manifold->count = 0;
-    if (kept && slot->from && ss_kept_are_apart(slot->from, a, b, margin, kept)) return;
-    if (kept) margin += ss_kept_reserve(a, b);
-
-    // Our own function for the two kinds, or the user's, who knows them in rising order only.
     ss_shape_kind kind_a = a->placed.shape->kind, kind_b = b->placed.shape->kind;
     bool swapped = kind_a > kind_b;
     const ss_replacement *own = swapped ? &c->replaced[kind_b][kind_a] : &c->replaced[kind_a][kind_b];
+    bool may_part = kept && kind_a == SS_HULL && kind_b == SS_HULL && !own->function; // by an axis
+    ss_approach approach;
+    if (may_part) approach = pair_approach(c, number_a, number_b);
+    if (may_part && slot->from && ss_kept_are_apart(slot->from, a, b, &approach, kept)) return;
+    if (kept) margin += ss_kept_reserve(a, b);
+
+    // Our own function for the two kinds, or the user's, who knows them in rising order only.
     if (own->function) {
         const ss_placed_shape *low = swapped ? &b->placed : &a->placed,
                               *high = swapped ? &a->placed : &b->placed;
         own->function(low, high, margin, manifold, own->context);
         if (swapped) ss_manifold_flip(manifold);
-    } else if (kept && kind_a == SS_HULL && kind_b == SS_HULL) {
+    } else if (may_part) {
         ss_vec3 axis;
-        double separation = ss_collide_hulls_or_part(&a->placed, &b->placed, margin, manifold, &axis);
-        if (separation > margin) {
+        double separation =
+            ss_collide_hulls_or_part(&a->placed, &b->placed, margin, approach, manifold, &axis);
+        if (separation > 0.0) {
             ss_kept_part(a, b, separation, axis, kept);
             return;
         }
@@ -106,7 +128,8 @@ static void find_points(const ss_collision *c, ss_shape_pair pair, double margin
     // The margin allows for any direction of the velocities. Now that the normal is known, contacts that do
     // not close within the step are dropped, but for the share of the size that is always kept.
     ss_contact_point *p = manifold->points;
-    double left_out = margin; // the smallest gap of those
+    double left_out = margin; // the smallest gap of those, and its normal
+    ss_vec3 parted = {0.0, 0.0, 0.0};
     if (!(c->options.margin > 0.0)) {
         double always = margin_at_rest(c, a->size, b->size);
         int left = 0;
@@ -116,10 +139,16 @@ static void find_points(const ss_collision *c, ss_shape_pair pair, double margin
             double opening = ss_vec3_dot(ss_vec3_load(p[i].normal), relative);
             if (p[i].gap <= always + c->h * fmax(0.0, -opening))
                 p[left++] = p[i];
-            else if (p[i].gap < left_out)
+            else if (p[i].gap < left_out) {
                 left_out = p[i].gap;
+                parted = ss_vec3_load(p[i].normal);
+            }
         }
         manifold->count = left;
+    }
+    if (may_part && manifold->count == 0) {
+        ss_kept_part(a, b, left_out, parted, kept);
+        return;
     }
     if (c->options.reduce > 0 && manifold->count > c->options.reduce)
         ss_manifold_reduce(manifold, c->options.reduce);

@@ -44,10 +44,12 @@ const ss_hull *ss_box_hull_fill(ss_box_hull *box, const double size[3])
         normal[f / 2] = sign;
         box->face[f] = (ss_hull_face){ss_vec3_load(normal), 0.5 * size[f / 2], 4 * f, 4};
     }
-    float x = (float)half.x, y = (float)half.y, z = (float)half.z; // the last two are below everything
-    box->planes[0] =
-        (ss_hull_planes){.normal = {{-1.0f, 1.0f}, {0.0f, 0.0f, -1.0f, 1.0f}}, .offset = {x, x, y, y}};
-    box->planes[1] = (ss_hull_planes){.normal = {[2] = {-1.0f, 1.0f}}, .offset = {z, z, FLT_MAX, FLT_MAX}};
+    for (int side = 0; side < 2; side++) { // a lane for each axis, the last one is below everything
+        float n = side ? 1.0f : -1.0f;
+        box->planes[side] =
+            (ss_hull_planes){.normal = {{n}, {0.0f, n}, {0.0f, 0.0f, n}},
+                             .offset = {(float)half.x, (float)half.y, (float)half.z, FLT_MAX}};
+    }
     box->hull = (ss_hull){
         .vertex_count = 8,
         .face_count = 6,
@@ -104,26 +106,28 @@ static double slack_of(const ss_hull *hull, ss_vec3 x)
     return 1e-6 * (fabs(x.x) + fabs(x.y) + fabs(x.z) + hull->extent) + (double)FLT_MIN;
 }
 
-static inline four four_heights(const ss_hull_planes *planes, float x, float y, float z)
+/* n.x of four faces, and their heights n.x - offset. */
+static inline four four_products(const ss_hull_planes *planes, const float x[3])
 {
-    four height, part;
-    memcpy(&height, planes->normal[0], sizeof height);
-    height *= (four){x, x, x, x};
-    memcpy(&part, planes->normal[1], sizeof part);
-    height += part * (four){y, y, y, y};
-    memcpy(&part, planes->normal[2], sizeof part);
-    height += part * (four){z, z, z, z};
-    memcpy(&part, planes->offset, sizeof part);
-    return height - part;
+    four column[3];
+    memcpy(column, __builtin_assume_aligned(planes, 16), sizeof column);
+    return column[0] * x[0] + column[1] * x[1] + column[2] * x[2];
 }
 
-static inline uint64_t bits_of(four_bits is)
+static inline four four_heights(const ss_hull_planes *planes, const float x[3])
 {
-    uint64_t halves[2];
-    is &= (four_bits){1, 2, 4, 8};
-    memcpy(halves, &is, sizeof halves);
-    halves[0] |= halves[1];
-    return (halves[0] | halves[0] >> 32) & 15;
+    four offset;
+    memcpy(&offset, __builtin_assume_aligned(planes->offset, 16), sizeof offset);
+    return four_products(planes, x) - offset;
+}
+
+/* A bit for each face of a block, from one for each of its quads in the lanes. */
+static inline uint64_t bits_of(four_bits found, int count)
+{
+    int quads = (count + 3) / 4;
+    uint64_t bits = 0;
+    for (int lane = 0; lane < 4; lane++) bits |= (uint64_t)(uint32_t)found[lane] << lane * quads;
+    return count < SS_HULL_BLOCK ? bits & ((UINT64_C(1) << count) - 1) : bits;
 }
 
 static int faces_from(const ss_hull *hull, int first)
@@ -137,27 +141,38 @@ uint64_t ss_hull_faces_below(const ss_hull *hull, int first, ss_vec3 x, double l
     const ss_hull_planes *planes = hull->planes + first / 4;
     float least = (float)(limit - slack_of(hull, x) - 1e-6 * fabs(limit));
     float at[3] = {(float)x.x, (float)x.y, (float)x.z};
-    uint64_t found = 0;
-    for (int k = 0; k < count; k += 4) {
-        four height = four_heights(planes++, at[0], at[1], at[2]);
-        found |= bits_of(~(height < (four){least, least, least, least})) << k; // also what is not a number
-    }
-    return count < SS_HULL_BLOCK ? found & ((UINT64_C(1) << count) - 1) : found;
+    four lowest = {least, least, least, least};
+    four_bits found = {0}, bit = {1, 1, 1, 1};
+    for (int k = 0; k < (count + 3) / 4; k++, bit += bit)
+        found |= ~(four_heights(&planes[k], at) < lowest) & bit; // also what is not a number
+    return bits_of(found, count);
 }
 
-uint64_t ss_hull_faces_farthest(const ss_hull *hull, int first, ss_vec3 x)
+int ss_hull_farthest_face(const ss_hull *hull, ss_vec3 x)
 {
-    const ss_hull_planes *planes = hull->planes + first / 4;
-    float at[3] = {(float)x.x, (float)x.y, (float)x.z};
-    four most = four_heights(planes, at[0], at[1], at[2]);
-    for (int k = 4; k < faces_from(hull, first); k += 4) {
-        four height = four_heights(++planes, at[0], at[1], at[2]);
-        four_bits higher = height > most;
-        most = (four)(((four_bits)height & higher) | ((four_bits)most & ~higher));
+    const float at[3] = {(float)x.x, (float)x.y, (float)x.z};
+    float largest = -INFINITY;
+    int best = 0;
+    for (int first = 0; first < hull->face_count; first += SS_HULL_BLOCK) {
+        const ss_hull_planes *planes = hull->planes + first / 4;
+        int quads = (faces_from(hull, first) + 3) / 4;
+        four most = four_heights(planes, at);
+        four_bits quad = {0}, next = {0};
+        for (int k = 1; k < quads; k++) {
+            four height = four_heights(&planes[k], at);
+            four_bits higher = height > most;
+            next += (four_bits){1, 1, 1, 1};
+            most = (four)(((four_bits)height & higher) | ((four_bits)most & ~higher));
+            quad = (next & higher) | (quad & ~higher);
+        }
+        for (int lane = 0; lane < 4; lane++) {
+            int f = first + lane * quads + quad[lane];
+            if (!(most[lane] > largest) || f >= hull->face_count) continue;
+            largest = most[lane];
+            best = f;
+        }
     }
-    float half = most[0] > most[1] ? most[0] : most[1], other = most[2] > most[3] ? most[2] : most[3];
-    double largest = (double)(half > other ? half : other);
-    return ss_hull_faces_below(hull, first, x, largest - slack_of(hull, x));
+    return best;
 }
 
 /* On a convex polyhedron a vertex without a better neighbour is the best of all. */
@@ -205,17 +220,37 @@ int ss_hull_find_face(const ss_hull *hull, ss_vec3 direction, int vertex)
     int best = -1;
     double most = -INFINITY;
     if (hull->face_count == 0) return best;
-    int begin = vertex < 0 ? 0 : hull->neighbour_start[vertex];
-    int end = vertex < 0 ? hull->face_count : hull->neighbour_start[vertex + 1];
-    for (int i = begin; i < end; i++) {
-        int f = vertex < 0 ? i : hull->around[i];
-        double along = ss_vec3_dot(direction, hull->face[f].normal);
+    for (int i = hull->neighbour_start[vertex]; i < hull->neighbour_start[vertex + 1]; i++) {
+        double along = ss_vec3_dot(direction, hull->face[hull->around[i]].normal);
         if (along > most) {
             most = along;
-            best = f;
+            best = hull->around[i];
         }
     }
     return best;
+}
+
+int ss_hull_face_along(const ss_hull *hull, ss_vec3 d, double least)
+{
+    int best = -1;
+    double most = -INFINITY;
+    float lower = (float)(least - 1e-5), at[3] = {(float)d.x, (float)d.y, (float)d.z};
+    four lowest = {lower, lower, lower, lower};
+    for (int first = 0; first < hull->face_count; first += SS_HULL_BLOCK) {
+        int count = faces_from(hull, first);
+        four_bits found = {0}, bit = {1, 1, 1, 1};
+        for (int k = 0; k < (count + 3) / 4; k++, bit += bit)
+            found |= (four_products(&hull->planes[first / 4 + k], at) > lowest) & bit;
+        for (uint64_t left = bits_of(found, count); left; left &= left - 1) {
+            int f = first + __builtin_ctzll(left);
+            double along = ss_vec3_dot(d, hull->face[f].normal);
+            if (along > most) {
+                most = along;
+                best = f;
+            }
+        }
+    }
+    return most < least ? -1 : best;
 }
 
 ss_feature ss_hull_find_feature(const ss_hull *hull, const int *vertex, int count)

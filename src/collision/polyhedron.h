@@ -61,12 +61,27 @@ static inline ss_vec3 ss_pair_turn_to_b(const ss_hull_pair *pair, ss_vec3 direct
     return ss_mat3_apply_transposed(pair->turn, direction);
 }
 
+/* How two hulls move within a step. Apart along a unit axis from a to b by more than ss_approach_along, they
+ * do not come nearer to each other than `rest`: the way of b's centre against that of a closes the gap by its
+ * share along the axis, and no point turns by more than `turning`. */
+typedef struct ss_approach {
+    double rest;     /* m */
+    ss_vec3 way;     /* m: of b's centre against a's */
+    double turning;  /* m: of both together */
+    ss_vec3 turn[2]; /* rad: of a and b, in the world */
+} ss_approach;
+
+static inline double ss_approach_along(const ss_approach *approach, ss_vec3 axis)
+{
+    double closing = -ss_vec3_dot(axis, approach->way);
+    return approach->rest + approach->turning + (closing > 0.0 ? closing : 0.0);
+}
+
 /* Of up to SS_HULL_BLOCK faces from `first` on, a bit for each whose height under a point may be `limit` or
  * more. In single precision, with some slack: none is missing, and few have a bit that are lower. */
-enum { SS_HULL_BLOCK = 64 };
 uint64_t ss_hull_faces_below(const ss_hull *hull, int first, ss_vec3 x, double limit);
-/* The same of those whose height is the largest. */
-uint64_t ss_hull_faces_farthest(const ss_hull *hull, int first, ss_vec3 x);
+/* The face whose height under a point is the largest, to single precision. */
+int ss_hull_farthest_face(const ss_hull *hull, ss_vec3 x);
 
 /* The vertex farthest along a direction, by climbing from `start`. */
 int ss_hull_support(const ss_hull *hull, ss_vec3 direction, int start);
@@ -74,8 +89,10 @@ int ss_hull_support(const ss_hull *hull, ss_vec3 direction, int start);
 int ss_hull_climb(const ss_hull *hull, ss_vec3 direction, int start, double enough);
 /* The edge between two vertices; -1 if there is none. */
 int ss_hull_find_edge(const ss_hull *hull, int v, int w);
-/* The face at `vertex` (any if -1) whose normal points most along `direction`; -1 if there is none. */
+/* The face at a vertex whose normal points most along `direction`; -1 if there is none. */
 int ss_hull_find_face(const ss_hull *hull, ss_vec3 direction, int vertex);
+/* The face whose normal n points most along the unit vector d; -1 if no n.d is `least` or more. */
+int ss_hull_face_along(const ss_hull *hull, ss_vec3 d, double least);
 /* The smallest feature that has all these vertices. */
 ss_feature ss_hull_find_feature(const ss_hull *hull, const int *vertex, int count);
 /* A face as a polygon in a's frame; of a hull without faces, the whole of it. */
@@ -97,14 +114,15 @@ static inline bool ss_prefers_a(bool favour_a, double of_a, double of_b, double 
     return favour_a ? of_a >= of_b - bias : of_a > of_b + bias;
 }
 
-/* All contacts of two hulls with gap <= the builder's margin. The builder's frame is that of a,
- * its first shape. */
-void ss_collide_hulls(const ss_hull_pair *pair, ss_manifold_builder *builder);
+/* All contacts of two hulls with gap <= the builder's margin, unless they are apart by more than they may
+ * approach each other (in a's frame). The builder's frame is that of a, its first shape. */
+void ss_collide_hulls(const ss_hull_pair *pair, const ss_approach *approach, ss_manifold_builder *builder);
 
-/* As ss_collide_hull_hull. If the two are farther apart than the margin: how far, and along which axis of the
- * world from a to b, when it was found out; else 0. */
+/* As ss_collide_hull_hull, unless the two are apart by more than they may approach each other (in the world):
+ * then *axis is the axis of the world from a to b that shows it, and their separation along it is returned;
+ * else 0. */
 double ss_collide_hulls_or_part(const ss_placed_shape *a, const ss_placed_shape *b, double margin,
-                                ss_manifold *manifold, ss_vec3 *axis);
+                                ss_approach approach, ss_manifold *manifold, ss_vec3 *axis);
 
 /* A box or hull against a capsule, or a sphere when `length` is 0. `round_first`: it is shape a
  * of the manifold. */

@@ -11,6 +11,7 @@ typedef struct patch {
     double reach;       /* distance of the farthest one from it */
     int index[SS_MANIFOLD_MOST];
     double x[SS_MANIFOLD_MOST], y[SS_MANIFOLD_MOST], angle[SS_MANIFOLD_MOST];
+    double side[SS_MANIFOLD_MOST][SS_MANIFOLD_MOST]; /* of a polygon, from one to another: see find_sides */
 } patch;
 
 /* Some places of a patch. */
@@ -60,10 +61,20 @@ static void sort_by_angle(patch *p, int deepest)
 
 /* What the side from i to k adds to a polygon: twice the area of its triangle with the origin, and a little
  * for its length, so that points on a line, which have no area, are taken far from each other. */
-static double side(const patch *p, int i, int k)
+static void find_sides(patch *p)
 {
-    double dx = p->x[k] - p->x[i], dy = p->y[k] - p->y[i], length = sqrt(dx * dx + dy * dy);
-    return p->x[i] * p->y[k] - p->x[k] * p->y[i] + 1e-6 * p->reach * length;
+    for (int i = 0; i < p->count; i++) {
+        for (int k = 0; k < p->count; k++) {
+            double dx = p->x[k] - p->x[i], dy = p->y[k] - p->y[i], length = sqrt(dx * dx + dy * dy);
+            p->side[i][k] = p->x[i] * p->y[k] - p->x[k] * p->y[i] + 1e-6 * p->reach * length;
+        }
+    }
+}
+
+/* The place `after` another, around the patch. */
+static inline int place_after(const patch *p, int start, int after)
+{
+    return start + after < p->count ? start + after : start + after - p->count;
 }
 
 /* The best polygon of that number of corners that begins at `start` and leaves out `without` (-1: none),
@@ -75,10 +86,10 @@ static choice best_polygon(const patch *p, int start, int corners, int without)
     for (int o = 0; o < n; o++) value[0][o] = o == 0 ? 0.0 : -INFINITY; // o: places after start
     for (int j = 1; j < corners; j++) {
         for (int o = 0; o < n; o++) {
-            int place = (start + o) % n;
+            int place = place_after(p, start, o);
             value[j][o] = -INFINITY;
             for (int q = 0; q < o && place != without; q++) {
-                double candidate = value[j - 1][q] + side(p, (start + q) % n, place);
+                double candidate = value[j - 1][q] + p->side[place_after(p, start, q)][place];
                 if (!(candidate > value[j][o])) continue;
                 value[j][o] = candidate;
                 from[j][o] = q;
@@ -89,12 +100,13 @@ static choice best_polygon(const patch *p, int start, int corners, int without)
     /* The best last corner, and the way back from it. */
     choice c = {.count = corners, .value = -INFINITY};
     for (int o = 0; o < n; o++) {
-        double closed = value[corners - 1][o] + side(p, (start + o) % n, start);
+        double closed = value[corners - 1][o] + p->side[place_after(p, start, o)][start];
         if (!(closed > c.value)) continue;
         c.value = closed;
         best = o;
     }
-    for (int j = corners - 1; j >= 0; best = j > 0 ? from[j][best] : 0, j--) c.place[j] = (start + best) % n;
+    for (int j = corners - 1; j >= 0; best = j > 0 ? from[j][best] : 0, j--)
+        c.place[j] = place_after(p, start, best);
     return c;
 }
 
@@ -152,6 +164,7 @@ void ss_manifold_reduce(ss_manifold *manifold, int most)
         for (int i = 0; i < p.count && p.count <= most; i++) keep[p.index[i]] = true;
         if (p.count <= most) continue;
         sort_by_angle(&p, deepest);
+        find_sides(&p);
         choice chosen = choose(&p, most);
         for (int i = 0; i < chosen.count; i++) keep[p.index[chosen.place[i]]] = true;
     }

@@ -18,7 +18,14 @@ typedef struct placed_pair {
     ss_vec3 shift;
     double slack; /* m, of rounding */
     int start;    /* a vertex of the other, where the first climb begins */
+    ss_approach approach;
 } placed_pair;
+
+static bool is_enough(const ss_axis *axis, const ss_approach *approach)
+{
+    return axis->separation > approach->rest + approach->turning &&
+           axis->separation > ss_approach_along(approach, axis->normal);
+}
 
 /* Is this face farther from the other hull than the best so far? If not, *low is a vertex that shows it, in
  * the frame of the hull; else the one that is nearest. */
@@ -35,7 +42,7 @@ static bool try_face(const placed_pair *p, int f, ss_axis *best, ss_vec3 *low)
     return true;
 }
 
-static ss_axis farthest_face(const placed_pair *p, double enough)
+static ss_axis farthest_face(const placed_pair *p)
 {
     const ss_hull *hull = p->hull;
     ss_axis best = {.separation = -INFINITY, .vertex = p->start};
@@ -44,29 +51,19 @@ static ss_axis farthest_face(const placed_pair *p, double enough)
     /* Begins with the face whose plane is farthest below the other's centre, after which most others are
      * ruled out by the vertex that is nearest to it, or by the last one that ruled out another. */
     ss_vec3 low = ss_vec3_add(p->shift, ss_mat3_apply(p->turn, p->other->centre)), nearest;
-    int first = 0;
-    double most = -INFINITY;
-    for (int block = 0; block < hull->face_count; block += SS_HULL_BLOCK) {
-        for (uint64_t left = ss_hull_faces_farthest(hull, block, low); left; left &= left - 1) {
-            int f = block + __builtin_ctzll(left);
-            double height = height_over(&hull->face[f], low);
-            if (height > most) {
-                most = height;
-                first = f;
-            }
-        }
-    }
+    int first = ss_hull_farthest_face(hull, low);
     try_face(p, first, &best, &low);
     nearest = low;
     double limit = best.separation - p->slack;
-    for (int block = 0; block < hull->face_count; block += SS_HULL_BLOCK) {
+    for (int block = 0; block < hull->face_count && !is_enough(&best, &p->approach); block += SS_HULL_BLOCK) {
         uint64_t left = ss_hull_faces_below(hull, block, nearest, limit);
-        while (left && best.separation <= enough) {
+        while (left) {
             int bit = __builtin_ctzll(left), f = block + bit;
             const ss_hull_face *face = &hull->face[f];
             left &= left - 1;
             if (height_over(face, nearest) < limit || height_over(face, low) < limit || f == first) continue;
             if (!try_face(p, f, &best, &low)) continue;
+            if (is_enough(&best, &p->approach)) break;
             nearest = low;
             limit = best.separation - p->slack;
             left = ss_hull_faces_below(hull, block, nearest, limit) & ~((UINT64_C(2) << bit) - 1);
@@ -196,7 +193,8 @@ static int next_edge(const ss_hull *hull, const uint64_t *among, int e)
 }
 
 /* `near`: the vertex of b that is nearest to the farthest face of a. */
-static ss_axis farthest_edges(const ss_hull_pair *pair, int near, double known, double slack, double enough)
+static ss_axis farthest_edges(const ss_hull_pair *pair, int near, double known, double slack,
+                              const ss_approach *approach)
 {
     enum { EDGES = 3 * SS_HULL_BLOCK }; // no more for a block of faces: three meet at each vertex at least
     const ss_hull *a = pair->a;
@@ -217,8 +215,10 @@ static ss_axis farthest_edges(const ss_hull_pair *pair, int near, double known, 
     }
 
     int start = near;
-    for (int e = 0; (e = next_edge(a, all ? NULL : sides, e)) < a->edge_count && best.separation <= enough;
-         e++) {
+    ss_approach of_b = *approach;
+    of_b.way = ss_pair_turn_to_b(pair, approach->way);
+    for (int e = 0; (e = next_edge(a, all ? NULL : sides, e)) < a->edge_count; e++) {
+        if (best.feature >= 0 && is_enough(&best, &of_b)) break;
         int f = a->edge[e].face[0], g = a->edge[e].face[1];
         const ss_hull_face *face_f = &a->face[f], *face_g = &a->face[g];
         double limit = best.separation + slack; // an edge that is no better than its face is of no use
@@ -237,27 +237,29 @@ static ss_axis farthest_edges(const ss_hull_pair *pair, int near, double known, 
     return best;
 }
 
-bool ss_separating_axes_find(const ss_hull_pair *pair, double enough, ss_separating_axes *best)
+bool ss_separating_axes_find(const ss_hull_pair *pair, const ss_approach *approach, ss_separating_axes *best)
 {
     double slack = ROUNDING * (pair->size + ss_vec3_norm(pair->shift));
-    placed_pair from_a = {pair->a, pair->b, pair->turn, pair->shift, slack, 0};
-    best->face_a = farthest_face(&from_a, enough);
+    placed_pair from_a = {pair->a, pair->b, pair->turn, pair->shift, slack, 0, *approach};
+    best->face_a = farthest_face(&from_a);
     best->last = &best->face_a;
-    if (best->face_a.separation > enough) return false;
+    if (is_enough(best->last, approach)) return false;
 
     // a's vertices that are nearest to b are most likely those of its farthest face
     int start = pair->a->loop[pair->a->face[best->face_a.feature].first];
-    placed_pair from_b = {pair->b, pair->a, ss_mat3_transpose(pair->turn), {0.0, 0.0, 0.0}, slack, start};
+    placed_pair from_b = {pair->b, pair->a,  ss_mat3_transpose(pair->turn), {0.0, 0.0, 0.0}, slack,
+                          start,   *approach};
     from_b.shift = ss_vec3_negate(ss_mat3_apply(from_b.turn, pair->shift));
-    best->face_b = farthest_face(&from_b, enough);
+    from_b.approach.way = ss_vec3_negate(ss_mat3_apply(from_b.turn, approach->way));
+    best->face_b = farthest_face(&from_b);
     best->face_b.normal = ss_vec3_negate(ss_mat3_apply(pair->turn, best->face_b.normal));
     best->last = &best->face_b;
-    if (best->face_b.separation > enough) return false;
+    if (is_enough(best->last, approach)) return false;
 
     double known = fmax(best->face_a.separation, best->face_b.separation);
-    best->edges = farthest_edges(pair, best->face_a.vertex, known, slack, enough);
+    best->edges = farthest_edges(pair, best->face_a.vertex, known, slack, approach);
     best->last = &best->edges;
-    return best->edges.separation <= enough;
+    return !is_enough(best->last, approach);
 }
 
 /* ---- all of them ------------------------------------------------------------------------------------ */

@@ -24,8 +24,9 @@ typedef struct ss_separating_axes {
     const ss_axis *last; /* which of them was found last */
 } ss_separating_axes;
 
-/* False as soon as some direction separates them by more than `enough`: the last one. */
-bool ss_separating_axes_find(const ss_hull_pair *pair, double enough, ss_separating_axes *best);
+/* False as soon as some direction separates them by more than they may approach each other (in a's frame):
+ * the last one. */
+bool ss_separating_axes_find(const ss_hull_pair *pair, const ss_approach *approach, ss_separating_axes *best);
 
 /* Every candidate, in the order face of a, face of b, edges; some pairs of edges come twice. */
 typedef enum ss_axis_kind { SS_AXIS_FACE_A, SS_AXIS_FACE_B, SS_AXIS_EDGES } ss_axis_kind;

@@ -13,6 +13,7 @@
 #include "collision/alternatives.h"
 #include "collision/bvh.h"
 #include "collision/kept.h"
+#include "collision/polyhedron.h"
 #include "model/world.h"
 
 /* Of the smaller shape's size: contacts up to this gap are kept whatever the speed. */
@@ -143,10 +144,10 @@ void ss_kept_fill(const ss_manifold *manifold, const ss_proxy *a, const ss_proxy
 /* There are no contacts: two hulls are so far apart along this axis of the world, from a to b. */
 void ss_kept_part(const ss_proxy *a, const ss_proxy *b, double separation, ss_vec3 axis,
                   ss_kept_manifold *kept);
-/* Are two hulls still farther apart than the margin along the axis that is kept? Then `to` is what is kept of
- * their new places. */
-bool ss_kept_are_apart(const ss_kept_manifold *kept, const ss_proxy *a, const ss_proxy *b, double margin,
-                       ss_kept_manifold *to);
+/* Are two hulls still farther apart along the axis that is kept than they may approach each other? Then `to`
+ * is what is kept of their new places. */
+bool ss_kept_are_apart(const ss_kept_manifold *kept, const ss_proxy *a, const ss_proxy *b,
+                       const ss_approach *approach, ss_kept_manifold *to);
 void ss_kept_read(const ss_kept_manifold *kept, const ss_proxy *a, const ss_proxy *b, ss_manifold *manifold);
 
 /* Places, boxes and the tree follow the world; unless all, those of shapes that can meet others. */

@@ -19,17 +19,20 @@ typedef struct ss_hull_edge {
     int vertex[2], face[2]; /* face[0] has the edge from vertex[0] to vertex[1] */
 } ss_hull_edge;
 
-/* The planes of four faces in single precision, number by number, to sort out most faces at once. Those that
- * fill up the last four are below everything. */
+/* The planes of four faces in single precision, number by number, to sort out most faces at once. Up to
+ * SS_HULL_BLOCK faces are sorted out together; in the n of these that hold them, lane k has the faces
+ * k n .. k n + n - 1, one after the other. Those that fill up the last lane are below everything. */
+enum { SS_HULL_BLOCK = 64 };
 typedef struct ss_hull_planes {
-    float normal[3][4], offset[4];
+    _Alignas(16) float normal[3][4];
+    float offset[4];
 } ss_hull_planes;
 
 typedef struct ss_hull {
     int vertex_count, face_count, edge_count;
     ss_vec3 *vertex;
     ss_hull_face *face;
-    ss_hull_planes *planes; /* of the faces, four each */
+    ss_hull_planes *planes; /* of the faces, SS_HULL_BLOCK / 4 for each block of them */
     int *loop;              /* vertices of the faces */
     int *loop_edge;         /* of the same place in loop: the edge to the next corner */
     ss_hull_edge *edge;

@@ -54,15 +54,18 @@ void ss_hull_destroy(ss_hull *hull)
 
 static void fill_planes(ss_hull *hull)
 {
-    for (int f = 0; f < hull->face_count; f++) {
-        ss_hull_planes *planes = &hull->planes[f / 4];
-        ss_vec3 normal = hull->face[f].normal;
-        planes->normal[0][f % 4] = (float)normal.x;
-        planes->normal[1][f % 4] = (float)normal.y;
-        planes->normal[2][f % 4] = (float)normal.z;
-        planes->offset[f % 4] = (float)hull->face[f].offset;
+    for (int first = 0; first < hull->face_count; first += SS_HULL_BLOCK) {
+        int count = hull->face_count - first < SS_HULL_BLOCK ? hull->face_count - first : SS_HULL_BLOCK;
+        int quads = (count + 3) / 4;
+        for (int f = 0; f < 4 * quads; f++) {
+            ss_hull_planes *planes = &hull->planes[first / 4 + f % quads];
+            ss_hull_face face = f < count ? hull->face[first + f] : (ss_hull_face){.offset = FLT_MAX};
+            planes->normal[0][f / quads] = (float)face.normal.x;
+            planes->normal[1][f / quads] = (float)face.normal.y;
+            planes->normal[2][f / quads] = (float)face.normal.z;
+            planes->offset[f / quads] = (float)face.offset;
+        }
     }
-    for (int f = hull->face_count; f % 4 != 0; f++) hull->planes[f / 4].offset[f % 4] = FLT_MAX;
 }
 
 void ss_hull_scale(ss_hull *hull, double length)

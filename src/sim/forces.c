@@ -49,6 +49,10 @@ ss_vec3 ss_sim_gyroscopic_torque(const ss_sim *sim, const ss_body *body, bool *m
                      inertia.m[0][1] == 0.0 && inertia.m[0][2] == 0.0 && inertia.m[1][2] == 0.0;
     *midway = false;
     if (sim->options.gyro == SS_GYRO_OFF || isotropic) return (ss_vec3){0.0, 0.0, 0.0};
+    if (ss_vec3_max_abs(ss_vec3_load(body->velocity + 3)) == 0.0) { // as much of a heap does before it lands
+        *midway = sim->options.gyro == SS_GYRO_IMPLICIT;
+        return (ss_vec3){0.0, 0.0, 0.0};
+    }
 
     ss_quat q = ss_quat_load(body->quaternion);
     ss_vec3 w = ss_quat_rotate_back(q, ss_vec3_load(body->velocity + 3)), after = w;

@@ -109,6 +109,11 @@ static void turn_keeping_momentum(ss_body *body, ss_mat3 inverse, ss_vec3 torque
 {
     ss_quat q = ss_quat_load(body->quaternion);
     ss_vec3 w = ss_vec3_load(body->velocity + 3);
+    if (ss_vec3_max_abs(w) == 0.0 && ss_vec3_max_abs(torque) == 0.0) {
+        // of what follows, nothing else is left
+        ss_quat_store(ss_quat_normalise(q), body->quaternion);
+        return;
+    }
     ss_vec3 spin = ss_quat_rotate(q, ss_mat3_apply(ss_mat3_load(body->inertia), ss_quat_rotate_back(q, w)));
     ss_vec3 momentum = ss_vec3_add_scaled(spin, -h, torque);
     ss_vec3 change = spin_of(inverse, q, ss_vec3_scale(h, torque));
