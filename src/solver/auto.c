@@ -67,10 +67,10 @@ typedef struct watch {
     bool gave_up;
 } watch;
 
-/* Are sweeps of one sort followed by those of another at this place of the plan? */
-static bool sweeps_follow(automatic *a, const ss_auto_choice *choice, int next)
+/* Are sweeps of one sort followed by those of another at this place of the plan? Both are planned at once. */
+static bool sweeps_follow(const automatic *a, const ss_auto_choice *choice, int next)
 {
-    const ss_auto_choice *other = choice_at(a, next);
+    const ss_auto_choice *other = next < a->plan.count ? &a->plan.at[next] : NULL;
     return other && other->solver == choice->solver && choice->watch == SS_WATCH_RATE;
 }
 
@@ -111,10 +111,10 @@ static bool pays(watch *w, int iteration)
     const ss_auto_choice *rival = choice_at(w->a, w->next + w->choice->rival);
     if (!rival) return true;
     double per = w->choice->per_iteration / rival->cost, rest = per * w->left, spent = per * iteration;
-    // Once the rival's cost is spent neither a good outlook nor a small distance counts for more than it
-    // says.
+    // A good outlook counts for less the more was spent: what creeps just above the goal seems to be nearly
+    // there again and again.
     bool is_early = spent < 1.0, is_close = w->log_excess[last] < log(close);
-    if (is_early && rest < little) return true;
+    if (rest < little / fmax(spent, 1.0)) return true;
     // Wheels that stick where they stand, and axles that want them elsewhere: what joints and contacts
     // disagree by is left after a few iterations and stays until impulses have grown to the limits of
     // friction. No rate foresees when.
