@@ -53,6 +53,14 @@ def test_the_launcher_says_which_shard(slope, monkeypatch, variables, shard):
         assert given["runs"] == found["runs"] and contents("given.db")["runs"] == contents(f"{shard}.db")["runs"]
 
 
+def test_a_shard_has_no_ranking(slope):
+    """Of a part of the runs it would say that others are missing, and name the best of what the part happens to have."""
+    arguments = ["bench", slope, "--frame", "0:3", "-s", "nsgs,pgs"]
+    part = run(*arguments, "--shard", "1/2", "-o", "part.db")
+    assert part.stdout == "" and "runs done" in part.stderr
+    assert "nsgs" in run(*arguments, "--shard", "1/1", "-o", "whole.db").stdout
+
+
 @pytest.mark.parametrize("variables, hints", [
     ("", ["SLURM_ARRAY_TASK_ID", "SLURM_PROCID", "OMPI_COMM_WORLD_RANK", "PMI_SIZE", "PBS_ARRAY_INDEX", "PARALLEL_SEQ"]),
     ("SLURM_PROCID=0 SLURM_NTASKS=4", ["none of these is set", "SLURM_STEP_ID (by srun)"]),

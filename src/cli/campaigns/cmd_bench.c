@@ -308,11 +308,11 @@ static int run_bench(const ss_command *command)
         ss_progress_line_end(&progress.line);
     }
 
-    // What came of it: counts as JSON, or the standing of the methods.
+    // What came of it: counts as JSON, or the standing of the methods, which takes all shards.
     bool through = good && !summary.interrupted, nothing = summary.problems == summary.faulty;
     if (through && options->json) {
         print_json(command, output, &summary);
-    } else if (through && !nothing) {
+    } else if (through && !nothing && campaign.shards == 1) {
         ss_results results = {0};
         ss_statistics statistics = {0};
         ss_statistics_options by = ss_statistics_defaults();
