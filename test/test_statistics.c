@@ -499,7 +499,8 @@ TEST(runs_timed_alone_and_runs_that_change_their_mind)
     MAKE(made);
     ENSURE(!made.series[0].timed);
     ENSURE_INT(made.series[0].unsteady, 1); // without repeats nothing is known about the other one
-    ENSURE_CONTAINS(ADVICE(made).text, "taken in parallel");
+    ENSURE_CONTAINS(ADVICE(made).text, "1 of 2 times was taken in parallel, without --repeats, and is not "
+                                       "comparable with the other.");
     ss_statistics_free(&made);
     book_sample(second, 0.5);
     second->steady = true;
@@ -507,6 +508,25 @@ TEST(runs_timed_alone_and_runs_that_change_their_mind)
     ENSURE(again.series[0].timed);
     ENSURE(!strstr(ADVICE(again).text, "taken in parallel"));
     ss_statistics_free(&again);
+}
+
+TEST(times_of_two_kinds_are_not_compared_without_a_word)
+{
+    book_open(2, 2, 1); // the ledgers of two campaigns, one of them with repeats
+    for (int p = 0; p < 2; p++) {
+        book_run(p, 0, 1e-9, 1.0);
+        book_sample(book_run(p, 1, 1e-9, 1.0), 0.5);
+    }
+    MAKE(made);
+    ENSURE_CONTAINS(ADVICE(made).text, "2 of 4 times were taken in parallel, without --repeats, and are not "
+                                       "comparable with the others.");
+    ss_statistics_free(&made);
+
+    book_open(1, 1, 1);
+    book_run(0, 0, 1e-9, 1.0);
+    MAKE(alike);
+    ENSURE_CONTAINS(ADVICE(alike).text, "Times were taken in parallel, without --repeats: ignore small");
+    ss_statistics_free(&alike);
 }
 
 /* ---- as JSON ----------------------------------------------------------------------------------------- */

@@ -290,12 +290,25 @@ static void tell_overlap(adviser *a)
 
 static void tell_caveats(adviser *a)
 {
-    bool timed = true;
-    int missing = 0, picks[] = {a->advice->series, a->advice->fastest, a->advice->most_accurate};
-    for (size_t i = 0; i < sizeof picks / sizeof *picks; i++)
-        timed &= picks[i] < 0 || a->made->series[picks[i]].timed;
-    for (int i = 0; i < a->made->series_count; i++) missing += score_of(a, i)->missing;
-    if (!timed)
+    // Beside other runs a run takes up to twice as long as alone: the two kinds of times do not mix.
+    int missing = 0, alone = 0, beside = 0;
+    for (int i = 0; i < a->made->series_count; i++) {
+        int row = ss_statistics_row(a->work, &a->made->series[i]);
+        const double *cost = ss_statistics_costs(a->work, a->tolerance, row);
+        missing += score_of(a, i)->missing;
+        for (int s = 0; s < a->work->slots; s++) {
+            if (isnan(cost[s])) continue;
+            bool sampled = ss_statistics_run(a->work, row, s)->sample_count > 0;
+            alone += sampled, beside += !sampled;
+        }
+    }
+    if (beside > 0 && alone > 0)
+        ss_text_appendf(&a->text,
+                        " %d of %d times %s taken in parallel, without --repeats, and %s not comparable with "
+                        "the other%s.",
+                        beside, beside + alone, beside == 1 ? "was" : "were", beside == 1 ? "is" : "are",
+                        alone == 1 ? "" : "s");
+    else if (beside > 0)
         ss_text_append(&a->text,
                        " Times were taken in parallel, without --repeats: ignore small differences.");
     if (has_several_machines(a)) ss_text_append(&a->text, " Times of different machines are not comparable.");
