@@ -115,9 +115,9 @@ static void compare_proof(const check *c, const ss_certificate *own)
     }
 
     if (more)
-        complain(c, "certificate: states %s with a bound of %.3g m/s; proved is %s with %.3g m/s",
+        complain(c, "certificate: states %s with a bound of %.3g m/s; proved is %s with %.3g m/s%s%s",
                  ss_certificate_level_name(stored->level), stored->bound,
-                 ss_certificate_level_name(own->level), own->bound);
+                 ss_certificate_level_name(own->level), own->bound, own->reason[0] ? ": " : "", own->reason);
     else if (column)
         complain(c, "certificate: %s[%d] is not what is proved", column, other);
     else if (number)
@@ -234,19 +234,19 @@ static bool check_recorded(const check *c, const ss_method *method, ss_error *er
         int i = ss_metric_index(measure->name);
         if (i >= 0 && own.metrics[i].applies && measure->count == 1 &&
             !is_as_measured(measure->values[0], own.metrics[i].value, noise[i]))
-            complain(c, "metrics/%s: is %.6g, measured is %.6g", measure->name, measure->values[0],
+            complain(c, "metrics/%s: is %.11g, measured is %.11g", measure->name, measure->values[0],
                      own.metrics[i].value);
         bool energies = strcmp(measure->name, "contact_energy") == 0 && measure->count == contacts;
         for (int k = 0; energies && k < contacts; k++) {
             if (is_as_measured(measure->values[k], own.contacts[k].energy, contact_noise)) continue;
-            complain(c, "metrics/contact_energy[%d]: is %.6g, measured is %.6g", k, measure->values[k],
+            complain(c, "metrics/contact_energy[%d]: is %.11g, measured is %.11g", k, measure->values[k],
                      own.contacts[k].energy);
             break;
         }
     }
     if (good && !isnan(own.error) && !isnan(result->error) &&
         !is_as_measured(result->error, own.error, error_noise))
-        complain(c, "error: is %.6g, measured is %.6g", result->error, own.error);
+        complain(c, "error: is %.11g, measured is %.11g", result->error, own.error);
     if (good && result->certificate->level == SS_CERTIFIED_MEASURED && own.error >= SS_MEASURED_ERROR)
         complain(c, "certificate: level measured, but the relative energy error is %.3g", own.error);
 
