@@ -147,6 +147,7 @@ def test_small_is_a_part_and_where_cuts_others(files):
     listed = run_json("collection", "list", "full", "--where", "sequence=tall and frame!=1 or contacts<10")["problems"]
     assert [row["id"] for row in listed] == [row["id"] for row in chosen]
     assert "no problem" in run("collection", "subset", "full", "--where", "contacts<0", "-o", "none", code=USAGE).stderr
+    assert not Path("none").exists()
 
 
 def write_index(index):

@@ -212,7 +212,7 @@ static bool cut_done(void *context, int task, const char *result, size_t size, c
     return !fault || ss_fail(err, fault->code, "%s", fault->message);
 }
 
-/* The rows that stay, file by file, and the folders that they need. */
+/* The rows that stay, file by file. */
 static bool choose(cutter *c, ss_error *err)
 {
     c->cuts = ss_allocate((size_t)c->all.count + 1, sizeof *c->cuts);
@@ -225,14 +225,21 @@ static bool choose(cutter *c, ss_error *err)
             own.count += wanted;
             if (wanted && !ss_index_add(&c->index, &c->all.rows[end], err)) return false;
         }
-        if (own.count == 0) continue;
-        char folder[2 * SS_FILE_PATH];
-        snprintf(folder, sizeof folder, "%s/%s", c->options->output, c->all.rows[i].family);
-        if (!ss_folder_make(folder, err)) return false;
-        c->cuts[c->cut_count++] = own;
+        if (own.count > 0) c->cuts[c->cut_count++] = own;
     }
     return c->cut_count > 0 ||
            ss_fail(err, SS_ERROR_USAGE, "no problem of %s fulfils --where", c->options->folder);
+}
+
+static bool make_folders(const cutter *c, ss_error *err)
+{
+    bool good = ss_folder_make(c->options->output, err);
+    for (int k = 0; good && k < c->cut_count; k++) {
+        char folder[2 * SS_FILE_PATH];
+        snprintf(folder, sizeof folder, "%s/%s", c->options->output, c->index.rows[c->cuts[k].first].family);
+        good = ss_folder_make(folder, err);
+    }
+    return good;
 }
 
 /* Frames are numbered from 0 in files that were cut; pictures come along. */
@@ -265,12 +272,11 @@ bool ss_collection_subset(const ss_recipes *recipes, const ss_subset_options *op
     struct stat in, out;
     bool good = ss_collection_open(options->folder, &c.all, err) && ss_index_create(&c.index, err) &&
                 ss_recipes_read(&own, options->folder, err);
-    good = good && ss_folder_make(options->output, err);
     if (good && stat(options->folder, &in) == 0 && stat(options->output, &out) == 0 &&
         in.st_ino == out.st_ino && in.st_dev == out.st_dev)
         good = ss_fail(err, SS_ERROR_USAGE,
                        "%s is the folder that is read; choose another one for the output", options->output);
-    good = good && choose(&c, err);
+    good = good && choose(&c, err) && make_folders(&c, err);
     if (good) {
         ss_crew crew = {.tasks = c.cut_count,
                         .jobs = options->jobs,
