@@ -172,19 +172,20 @@ bool ss_execution_find_methods(ss_execution *e, ss_error *err)
     if (ss_execution_interrupted(e)) return true;
     if (e->more_than_solvers && !ss_plugin_set_open(plugins, &e->campaign->loaded, err)) return false;
 
-    // Of the pairs that do not fit few are named, many are counted.
+    // Of the combinations that do not fit few are named, many are counted.
     ss_text left_out = {0};
     bool good = ss_campaign_expand(e->campaign, &e->catalogue, &e->plan.methods, &e->plan.method_count,
                                    &left_out, err);
-    int pairs = left_out.length > 0;
-    for (size_t i = 0; i < left_out.length; i++) pairs += left_out.data[i] == ',';
-    if (pairs > LEFT_OUT_NAMED)
+    int combinations = left_out.length > 0;
+    for (size_t i = 0; i < left_out.length; i++) combinations += left_out.data[i] == ',';
+    if (combinations > LEFT_OUT_NAMED)
         ss_execution_say(e,
-                         "skipped %d solver/formulation pairs that do not fit together, see stickslip "
-                         "solvers --table",
-                         pairs);
-    else if (pairs > 0)
-        ss_execution_say(e, "skipped solver/formulation pairs that do not fit together: %s",
+                         "skipped %d combinations of solver, formulation and start that do not fit together, "
+                         "see stickslip solvers --table",
+                         combinations);
+    else if (combinations > 0)
+        ss_execution_say(e,
+                         "skipped combinations of solver, formulation and start that do not fit together: %s",
                          ss_text_get(&left_out));
     ss_text_free(&left_out);
     if (!good) return false;
