@@ -288,29 +288,41 @@ static void tell_overlap(adviser *a)
     ss_text_append(&a->text, ").");
 }
 
-static void tell_caveats(adviser *a)
+/* Beside other runs a run takes up to twice as long as alone. Where a machine has times of both kinds, they are
+ * compared, and should not be. */
+static void tell_times(adviser *a)
 {
-    // Beside other runs a run takes up to twice as long as alone: the two kinds of times do not mix.
-    int missing = 0, alone = 0, beside = 0;
-    for (int i = 0; i < a->made->series_count; i++) {
-        int row = ss_statistics_row(a->work, &a->made->series[i]);
-        const double *cost = ss_statistics_costs(a->work, a->tolerance, row);
-        missing += score_of(a, i)->missing;
-        for (int s = 0; s < a->work->slots; s++) {
-            if (isnan(cost[s])) continue;
-            bool sampled = ss_statistics_run(a->work, row, s)->sample_count > 0;
-            alone += sampled, beside += !sampled;
+    int mixed = 0, of = 0, any = 0;
+    for (int m = 0; m < a->work->results->machine_count; m++) {
+        int alone = 0, beside = 0;
+        for (int i = 0; i < a->made->series_count; i++) {
+            int row = ss_statistics_row(a->work, &a->made->series[i]);
+            const double *cost = ss_statistics_costs(a->work, a->tolerance, row);
+            for (int s = 0; s < a->work->slots && a->made->series[i].machine == m; s++) {
+                if (isnan(cost[s])) continue;
+                bool sampled = ss_statistics_run(a->work, row, s)->sample_count > 0;
+                alone += sampled, beside += !sampled;
+            }
         }
+        any += beside;
+        if (alone > 0 && beside > 0) mixed += beside, of += alone + beside;
     }
-    if (beside > 0 && alone > 0)
+    if (mixed > 0)
         ss_text_appendf(&a->text,
                         " %d of %d times %s taken in parallel, without --repeats, and %s not comparable with "
                         "the other%s.",
-                        beside, beside + alone, beside == 1 ? "was" : "were", beside == 1 ? "is" : "are",
-                        alone == 1 ? "" : "s");
-    else if (beside > 0)
+                        mixed, of, mixed == 1 ? "was" : "were", mixed == 1 ? "is" : "are",
+                        of - mixed == 1 ? "" : "s");
+    else if (any > 0)
         ss_text_append(&a->text,
                        " Times were taken in parallel, without --repeats: ignore small differences.");
+}
+
+static void tell_caveats(adviser *a)
+{
+    int missing = 0;
+    for (int i = 0; i < a->made->series_count; i++) missing += score_of(a, i)->missing;
+    tell_times(a);
     if (has_several_machines(a)) ss_text_append(&a->text, " Times of different machines are not comparable.");
     if (a->work->slots < FEW_PROBLEMS)
         ss_text_appendf(&a->text, " There %s only %d problem%s: too few for more than a hint.",
