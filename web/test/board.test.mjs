@@ -51,9 +51,17 @@ test("a page of several ledgers says what the tables of the program say", async 
   for (const words of ["Another <i>Processor</i>", "blocks 1.2", "2031-05-06"]) assert.ok(there.includes(words), there);
   assert.match(await page.locator(".provenance").innerText(), /2 ledgers of 2 machines/);
 
-  // A tolerance that all problems meet leaves nothing to list.
+  // A tolerance that all problems meet leaves nothing to list, and lines whose names fit beside them.
   await page.locator("#tolerance").selectOption("0");
   await page.waitForFunction(() => /at least one method/.test(document.querySelector("#unsolved .read").textContent));
+  await page.locator("#performance-profile").scrollIntoViewIfNeeded();
+  await page.waitForSelector("#performance-profile .end-name");
+  const cut = await page.locator("#performance-profile .end-name").evaluateAll((names) =>
+    names
+      .filter((name) => name.getBoundingClientRect().right > name.ownerSVGElement.getBoundingClientRect().right)
+      .map((name) => name.textContent),
+  );
+  assert.deepEqual(cut, []);
   assert.equal(await page.locator("#unsolved table").isVisible(), false);
   assert.deepEqual(problems, []);
   assert.deepEqual(requests, []);

@@ -131,6 +131,7 @@ function lineMarks({ wanted, points, step }: Lines): Plot.Markish[] {
 }
 
 const END_ROOM = 168; // px to the right of a drawing, for names at the ends of lines
+const END_LENGTH = 21; // letters that fit there, in the widest of the usual fonts
 const END_HEIGHT = 14; // px from one name to the next
 
 /** Lines with their names at the right end, where there is room, and a crosshair. */
@@ -171,7 +172,7 @@ function nameEnds(drawing: SVGSVGElement, lines: Lines, { width, height }: { wid
   const names = shortSeries(
     lines.model,
     chosen.map(({ series }) => series),
-    23,
+    END_LENGTH,
   );
   chosen.forEach((end, i) => {
     const { colour } = look(end.series);
