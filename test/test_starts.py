@@ -166,6 +166,20 @@ def test_a_campaign_file_has_the_same_key(block):
     assert run_json("bench", "--campaign", "study.json", "-o", "r.db", "--quiet")["methods"] == 2
 
 
+def test_starts_are_compared_under_the_same_clock_and_limits(block):
+    """A ledger of several campaigns: a method is itself from zero only if everything but the start is the same."""
+    rules = [["--clock", "wall"], ["--clock", "cpu"], ["--limit-by", "pgs:5:0.1:1"], ["--reference", "interior-point"]]
+    for rule in rules:
+        run("bench", "a.h5", "-s", "nsgs,pgs", "--start", "cold,warm", "--frame", "0:3", *rule, "-o", "r.db", "--quiet")
+    report = run_json("report", "r.db")
+    method = [report["methods"][series["method"]] for series in report["series"]]
+    assert len(report["starts"]) == 2 * len(rules) - 1  # pgs does not limit itself
+    for start in report["starts"]:
+        own, cold = method[start["series"]], method[start["cold"]]
+        for key in ("clock", "limitBy", "reference"):
+            assert own[key] == cold[key], (own["label"], cold["label"])
+
+
 def test_the_report_says_what_starts_save_and_where_they_hurt(block):
     """The table beside sums over the ledger; the figure beside its metrics; both in every format."""
     run("bench", "a.h5", "-s", "nsgs,pgs", "--start", "cold,warm,own", "--iterations", "50", "-o", "r.db", "--quiet")

@@ -20,12 +20,7 @@ static bool same_text(const char *a, const char *b)
 
 static bool same_method(const ss_method_entry *a, const ss_method_entry *b)
 {
-    return same_text(a->formulation, b->formulation) && same_text(a->with, b->with) &&
-           same_text(a->solver, b->solver) && same_text(a->set, b->set) && same_text(a->stop, b->stop) &&
-           same_text(a->keep, b->keep) && a->iterations == b->iterations && a->time_limit == b->time_limit &&
-           a->seed == b->seed && same_text(a->reference, b->reference) &&
-           same_text(a->limit_by, b->limit_by) &&
-           ss_method_counts_processor(a) == ss_method_counts_processor(b);
+    return ss_method_is_alike(a, b) && ss_method_start(a) == ss_method_start(b);
 }
 
 /* Times of these can be compared: version and compiler are what may have changed. */

@@ -11,13 +11,8 @@ static int find_cold(const ss_statistics_work *work, const ss_statistics *made, 
     for (int i = 0; i < made->series_count; i++) {
         const ss_method_entry *other = &methods[made->series[i].method];
         bool same = made->series[i].machine == made->series[series].machine &&
-                    ss_method_start(other) == SS_START_COLD && strcmp(other->solver, own->solver) == 0 &&
-                    strcmp(other->set, ss_method_solver_options(own)) == 0 &&
-                    strcmp(other->formulation, own->formulation) == 0 &&
-                    strcmp(other->with, own->with) == 0 && strcmp(other->stop, own->stop) == 0 &&
-                    strcmp(other->keep, own->keep) == 0 && strcmp(other->plugin, own->plugin) == 0 &&
-                    other->iterations == own->iterations && other->time_limit == own->time_limit &&
-                    other->seed == own->seed;
+                    ss_method_start(other) == SS_START_COLD && ss_method_is_alike(other, own) &&
+                    strcmp(other->plugin, own->plugin) == 0;
         if (same) return i;
     }
     return -1;
