@@ -288,7 +288,7 @@ static void tell_overlap(adviser *a)
     ss_text_append(&a->text, ").");
 }
 
-/* Beside other runs a run takes up to twice as long as alone. Where a machine has times of both kinds, they are
+/* Times of the accuracy pass are longer than those of repeats. Where a machine has both kinds, they are
  * compared, and should not be. */
 static void tell_times(adviser *a)
 {
