@@ -11,9 +11,15 @@
 
 /* ---- Ctrl-C ------------------------------------------------------------------------------------------- */
 
-/* While the library computes, Octave does not look at its own flag. */
+/* While the library computes, Octave does not look at its own flag. It blocks the signal in this thread and
+ * waits for it in another, which would often be the one to get it: here it is let through, because the system
+ * prefers the first thread of a process. */
 static volatile sig_atomic_t interrupted;
 static struct sigaction before;
+static sigset_t blocked;
+
+/* Octave's own flag (quit.h): set while a function was called or this one was loaded. MATLAB has none. */
+extern volatile sig_atomic_t octave_signal_caught __attribute__((weak));
 
 static void interrupt(int signal)
 {
@@ -24,14 +30,20 @@ static void interrupt(int signal)
 static void watch(void)
 {
     struct sigaction ours = {.sa_handler = interrupt};
+    sigset_t one;
     sigemptyset(&ours.sa_mask);
+    sigemptyset(&one);
+    sigaddset(&one, SIGINT);
     interrupted = 0;
     sigaction(SIGINT, &ours, &before);
+    pthread_sigmask(SIG_UNBLOCK, &one, &blocked);
+    if (&octave_signal_caught && octave_signal_caught) interrupted = 1;
 }
 
 /* Octave gets its signal after all, so that the loop around this call ends too. */
 static void unwatch(void)
 {
+    pthread_sigmask(SIG_SETMASK, &blocked, NULL);
     sigaction(SIGINT, &before, NULL);
     if (interrupted) kill(getpid(), SIGINT); // to the process: Octave blocks it in this thread
 }
