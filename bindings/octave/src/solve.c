@@ -18,8 +18,8 @@ static volatile sig_atomic_t interrupted;
 static struct sigaction before;
 static sigset_t blocked;
 
-/* Octave's own flag (quit.h): set while a function was called or this one was loaded. MATLAB has none. */
-extern volatile sig_atomic_t octave_signal_caught __attribute__((weak));
+/* Octave's own count (quit.h) of what came before, such as while this function was loaded. MATLAB has none. */
+extern volatile sig_atomic_t octave_interrupt_state __attribute__((weak));
 
 static void interrupt(int signal)
 {
@@ -37,7 +37,7 @@ static void watch(void)
     interrupted = 0;
     sigaction(SIGINT, &ours, &before);
     pthread_sigmask(SIG_UNBLOCK, &one, &blocked);
-    if (&octave_signal_caught && octave_signal_caught) interrupted = 1;
+    if (&octave_interrupt_state && octave_interrupt_state > 0) interrupted = 1;
 }
 
 /* Octave gets its signal after all, so that the loop around this call ends too. */
