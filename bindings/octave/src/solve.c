@@ -18,7 +18,7 @@ static volatile sig_atomic_t interrupted;
 static struct sigaction before;
 static sigset_t blocked;
 
-/* Octave's own count (quit.h) of what came before, such as while this function was loaded. MATLAB has none. */
+/* Octave's own count (quit.h) of those that came before, as while this file was loaded. MATLAB has none. */
 extern volatile sig_atomic_t octave_interrupt_state __attribute__((weak));
 
 static void interrupt(int signal)
