@@ -91,6 +91,8 @@ const char *ss_start_name(ss_start start);
 /* ... of a method, and the options of its solver alone, without its start. */
 ss_start ss_method_start(const ss_method_entry *method);
 const char *ss_method_solver_options(const ss_method_entry *method);
+/* Texts of entries: one that is not there is an empty one. */
+bool ss_same_text(const char *a, const char *b);
 /* The same in everything but the start and the build of a plug-in. */
 bool ss_method_is_alike(const ss_method_entry *a, const ss_method_entry *b);
 /* Its first frames have no frame before, and others may follow one without an answer: the message of such a

@@ -13,11 +13,6 @@ const char *ss_change_name(ss_change change)
 
 /* ---- what is the same in both ledgers ---------------------------------------------------------------- */
 
-static bool same_text(const char *a, const char *b)
-{
-    return strcmp(a ? a : "", b ? b : "") == 0;
-}
-
 static bool same_method(const ss_method_entry *a, const ss_method_entry *b)
 {
     return ss_method_is_alike(a, b) && ss_method_start(a) == ss_method_start(b);
@@ -26,7 +21,7 @@ static bool same_method(const ss_method_entry *a, const ss_method_entry *b)
 /* Times of these can be compared: version and compiler are what may have changed. */
 static bool same_processor(const ss_machine *a, const ss_machine *b)
 {
-    return same_text(a->cpu, b->cpu) && a->cores == b->cores && same_text(a->build, b->build);
+    return ss_same_text(a->cpu, b->cpu) && a->cores == b->cores && ss_same_text(a->build, b->build);
 }
 
 typedef struct keyed {
@@ -103,7 +98,7 @@ static ss_ledger_difference_row compare(const ss_run_entry *before, const ss_run
         row.change = SS_CHANGE_SLOWER;
     else if (row.ratio < 1.0 / options->slower && longest_time(after) < least_time(before))
         row.change = SS_CHANGE_FASTER;
-    else if (!same_text(before->answer, after->answer))
+    else if (!ss_same_text(before->answer, after->answer))
         row.change = SS_CHANGE_ANSWER;
     return row;
 }

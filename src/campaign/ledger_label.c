@@ -40,19 +40,19 @@ const char *ss_method_solver_options(const ss_method_entry *method)
     return method->set + length + (method->set[length] == ' ');
 }
 
-static bool same_text(const char *a, const char *b)
+bool ss_same_text(const char *a, const char *b)
 {
     return strcmp(a ? a : "", b ? b : "") == 0;
 }
 
 bool ss_method_is_alike(const ss_method_entry *a, const ss_method_entry *b)
 {
-    return same_text(a->formulation, b->formulation) && same_text(a->with, b->with) &&
-           same_text(a->solver, b->solver) &&
-           same_text(ss_method_solver_options(a), ss_method_solver_options(b)) &&
-           same_text(a->stop, b->stop) && same_text(a->keep, b->keep) && a->iterations == b->iterations &&
-           a->time_limit == b->time_limit && a->seed == b->seed && same_text(a->reference, b->reference) &&
-           same_text(a->limit_by, b->limit_by) &&
+    return ss_same_text(a->formulation, b->formulation) && ss_same_text(a->with, b->with) &&
+           ss_same_text(a->solver, b->solver) &&
+           ss_same_text(ss_method_solver_options(a), ss_method_solver_options(b)) &&
+           ss_same_text(a->stop, b->stop) && ss_same_text(a->keep, b->keep) &&
+           a->iterations == b->iterations && a->time_limit == b->time_limit && a->seed == b->seed &&
+           ss_same_text(a->reference, b->reference) && ss_same_text(a->limit_by, b->limit_by) &&
            ss_method_counts_processor(a) == ss_method_counts_processor(b);
 }
 

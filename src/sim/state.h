@@ -51,7 +51,7 @@ static inline ss_wait ss_wait_unpack(int packed)
     return (ss_wait){.steps = packed & 0xffff, .calm = packed >> 16 & 0xff, .doublings = packed >> 24};
 }
 
-/* After a step that needed no finisher; every so many of them halve the next rest. */
+/* After a step that needed no finisher; a number of them in a row halves the next rest. */
 ss_wait ss_wait_after_calm_step(ss_wait wait);
 
 /* What one contact of the last step carried, in the world frame. */

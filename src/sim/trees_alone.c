@@ -10,15 +10,18 @@
 
 #include <math.h>
 
+static bool has_prescribed_motion(const ss_world *world)
+{
+    for (int b = 0; b < ss_world_body_count(world); b++)
+        if (ss_world_body(world, b)->kind == SS_KINEMATIC) return true;
+    return false;
+}
+
 /* User functions would look at the frame, and bodies with prescribed motion are no links. */
 bool ss_sim_trees_need_no_frame(const ss_sim *sim)
 {
-    if (sim->options.coordinates != SS_MINIMAL || sim->calls[SS_BEFORE_SOLVE].count > 0 || sim->dynamics ||
-        sim->options.peg != SS_PEG_OFF)
-        return false;
-    for (int b = 0; b < ss_world_body_count(sim->world); b++)
-        if (ss_world_body(sim->world, b)->kind == SS_KINEMATIC) return false;
-    return true;
+    return sim->options.coordinates == SS_MINIMAL && sim->calls[SS_BEFORE_SOLVE].count == 0 &&
+           !sim->dynamics && sim->options.peg == SS_PEG_OFF && !has_prescribed_motion(sim->world);
 }
 
 /* ---- links ------------------------------------------------------------------------------------------ */
@@ -208,12 +211,10 @@ bool ss_sim_move_ahead(ss_sim *sim, ss_error *err)
 {
     sim->way = sim->h;
     if (sim->options.integrator != SS_INTEGRATOR_LEAPFROG || sim->options.peg != SS_PEG_OFF ||
-        sim->dynamics || sim->soft)
+        sim->dynamics || sim->soft || has_prescribed_motion(sim->world))
         return true;
     if (!update_trees(sim, err)) return false;
     const ss_trees *trees = &sim->trees;
-    for (int b = 0; b < ss_world_body_count(sim->world); b++)
-        if (ss_world_body(sim->world, b)->kind == SS_KINEMATIC) return true;
     for (int l = 0; l < trees->count; l++)
         if (trees->link[l].alone) return true;
     for (int j = 0; j < ss_world_joint_count(sim->world); j++)
