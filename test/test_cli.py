@@ -630,6 +630,7 @@ def test_colour_only_for_terminals_that_want_it(faulty):
     assert "\x1b[31m" in on_terminal("check", faulty)
     assert "\x1b" not in on_terminal("check", faulty, NO_COLOR="1")
     assert "\x1b" not in on_terminal("check", faulty, TERM="dumb")
+    assert "\x1b" not in on_terminal("check", faulty, OMPI_COMM_WORLD_RANK="0")  # the terminal of a rank is mpirun's
     assert "\x1b" not in run("check", faulty, code=BAD_INPUT).stdout
 
 

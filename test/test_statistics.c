@@ -499,14 +499,14 @@ TEST(runs_timed_alone_and_runs_that_change_their_mind)
     MAKE(made);
     ENSURE(!made.series[0].timed);
     ENSURE_INT(made.series[0].unsteady, 1); // without repeats nothing is known about the other one
-    ENSURE_CONTAINS(ADVICE(made).text, "1 of 2 times was taken in parallel, without --repeats, and is not "
+    ENSURE_CONTAINS(ADVICE(made).text, "1 of 2 times was measured once, without --repeats, and is not "
                                        "comparable with the other.");
     ss_statistics_free(&made);
     book_sample(second, 0.5);
     second->steady = true;
     MAKE(again);
     ENSURE(again.series[0].timed);
-    ENSURE(!strstr(ADVICE(again).text, "taken in parallel"));
+    ENSURE(!strstr(ADVICE(again).text, "measured once"));
     ss_statistics_free(&again);
 }
 
@@ -518,7 +518,7 @@ TEST(times_of_two_kinds_are_not_compared_without_a_word)
         book_sample(book_run(p, 1, 1e-9, 1.0), 0.5);
     }
     MAKE(made);
-    ENSURE_CONTAINS(ADVICE(made).text, "2 of 4 times were taken in parallel, without --repeats, and are not "
+    ENSURE_CONTAINS(ADVICE(made).text, "2 of 4 times were measured once, without --repeats, and are not "
                                        "comparable with the others.");
     ss_statistics_free(&made);
 
@@ -528,7 +528,7 @@ TEST(times_of_two_kinds_are_not_compared_without_a_word)
     elsewhere->machine = 1;
     book_sample(elsewhere, 2.0);
     MAKE(alike);
-    ENSURE_CONTAINS(ADVICE(alike).text, "Times were taken in parallel, without --repeats: ignore small");
+    ENSURE_CONTAINS(ADVICE(alike).text, "Times were measured once, without --repeats: ignore small");
     ss_statistics_free(&alike);
 }
 

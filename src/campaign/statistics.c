@@ -263,7 +263,8 @@ static bool make_all(ss_statistics_work *work, ss_statistics *made)
     ss_statistics_work_precision(work, made);
     return ss_statistics_pairs(work, made) && ss_statistics_explain(work, made) &&
            ss_statistics_choose(work, made) && ss_statistics_scenes(work, made) &&
-           ss_statistics_starts(work, made) && ss_statistics_advise(work, made);
+           ss_statistics_starts(work, made) && ss_statistics_trust(work, made) &&
+           ss_statistics_advise(work, made);
 }
 
 bool ss_statistics_make(const ss_results *results, const ss_statistics_options *options,

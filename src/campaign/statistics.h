@@ -214,6 +214,15 @@ typedef struct ss_start_standing {
     ss_start_score *scores; /* per tolerance */
 } ss_start_standing;
 
+/* A metric over the true error that it estimates, in the same unit, over the runs measured against a
+ * reference. Quantiles that are close to each other: it orders answers as the truth does. */
+typedef struct ss_trust {
+    int metric, truth; /* of ss_metric_at */
+    int runs;
+    double median, low, high; /* 50, 5 and 95 % */
+    double below;             /* fraction of runs whose error it understates */
+} ss_trust;
+
 /* At one tolerance. */
 typedef struct ss_advice {
     int series;       /* what to use; -1 = nothing solves anything */
@@ -245,6 +254,8 @@ typedef struct ss_statistics {
     int scene_count;
     ss_start_standing *starts; /* in the order of series; none unless methods were run from several starts */
     int start_count;
+    ss_trust *trust; /* in the order of metrics; none without a reference */
+    int trust_count;
     ss_advice *advice; /* per tolerance */
     /* per machine of the results: "EPYC 7763", "EPYC 7763 (2)" for the next one with the same processor */
     ss_machine_name *machines;

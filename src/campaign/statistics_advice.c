@@ -309,13 +309,12 @@ static void tell_times(adviser *a)
     }
     if (mixed > 0)
         ss_text_appendf(&a->text,
-                        " %d of %d times %s taken in parallel, without --repeats, and %s not comparable with "
+                        " %d of %d times %s measured once, without --repeats, and %s not comparable with "
                         "the other%s.",
                         mixed, of, mixed == 1 ? "was" : "were", mixed == 1 ? "is" : "are",
                         of - mixed == 1 ? "" : "s");
     else if (any > 0)
-        ss_text_append(&a->text,
-                       " Times were taken in parallel, without --repeats: ignore small differences.");
+        ss_text_append(&a->text, " Times were measured once, without --repeats: ignore small differences.");
 }
 
 static void tell_caveats(adviser *a)

@@ -97,6 +97,7 @@ ss_versus ss_statistics_versus(const ss_statistics_work *work, const ss_statisti
 
 /* Warm starts beside cold ones. statistics_starts.c */
 bool ss_statistics_starts(const ss_statistics_work *work, ss_statistics *made);
+bool ss_statistics_trust(const ss_statistics_work *work, ss_statistics *made); /* statistics_trust.c */
 /* Iterations of a run until the tolerance was reached, or all of them. statistics_score.c */
 double ss_statistics_iterations(const ss_statistics_work *work, int tolerance, int row, int slot);
 

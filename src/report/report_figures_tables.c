@@ -1,5 +1,4 @@
 /* The tables of the report. For readers they have the columns of the page, otherwise those of its CSV. */
-#include "metrics/truth.h"
 #include "report/report_board.h"
 #include "report/report_figures_internal.h"
 
@@ -318,38 +317,17 @@ bool ss_report_unsolved(const ss_report_request *request, ss_report_exhibit *to,
     return true;
 }
 
-static int rising(const void *a, const void *b)
-{
-    double left = *(const double *)a, right = *(const double *)b;
-    return (left > right) - (left < right);
-}
-
-/* Metrics over the true errors that they estimate, for all runs that were measured against a reference. */
 bool ss_report_trust(const ss_report_request *request, ss_report_exhibit *to, ss_error *err)
 {
     static const char *const columns[] = {"Metric", "Over", "Runs", "Median", "5 %", "95 %", "Below 1"};
-    static const double shares[] = {0.5, 0.05, 0.95};
     (void)err;
-    const ss_results *results = request->results;
-    double *ratios = ss_report_numbers(to, results->run_count);
     add_columns(to, columns, sizeof columns / sizeof *columns);
-    for (int metric = 0; ratios && metric < ss_metric_count(); metric++) {
-        int truth = ss_metric_truth(metric), count = 0, below = 0;
-        for (int r = 0; truth >= 0 && r < results->run_count; r++) {
-            const ss_run_entry *run = &results->runs[r];
-            double ratio = ss_report_metric(run, ss_metric_at(metric)->name) /
-                           ss_report_metric(run, ss_metric_at(truth)->name);
-            if (!isfinite(ratio)) continue;
-            below += ratio < 1.0;
-            ratios[count++] = ratio;
-        }
-        if (count == 0) continue;
-        qsort(ratios, (size_t)count, sizeof *ratios, rising);
-        ss_data_text(&to->table, ss_metric_at(metric)->name);
-        ss_data_text(&to->table, ss_metric_at(truth)->name);
-        ss_data_number(&to->table, count);
-        for (int i = 0; i < 3; i++) ss_data_number(&to->table, ss_quantile(ratios, count, shares[i]));
-        ss_data_number(&to->table, (double)below / count);
+    for (int i = 0; i < request->statistics->trust_count; i++) {
+        const ss_trust *trust = &request->statistics->trust[i];
+        const double numbers[] = {trust->runs, trust->median, trust->low, trust->high, trust->below};
+        ss_data_text(&to->table, ss_metric_at(trust->metric)->name);
+        ss_data_text(&to->table, ss_metric_at(trust->truth)->name);
+        for (int n = 0; n < 5; n++) ss_data_number(&to->table, numbers[n]);
     }
     return true;
 }

@@ -284,6 +284,21 @@ void ss_report_series(ss_json *json, const ss_statistics *statistics)
         ss_json_end_object(json);
     }
     ss_json_end_array(json);
+    ss_json_key(json, "trust");
+    ss_json_begin_array(json);
+    for (int i = 0; i < statistics->trust_count; i++) {
+        const ss_trust *trust = &statistics->trust[i];
+        ss_json_begin_object(json);
+        ss_json_member_text(json, "metric", ss_metric_at(trust->metric)->name);
+        ss_json_member_text(json, "over", ss_metric_at(trust->truth)->name);
+        ss_json_member_integer(json, "runs", trust->runs);
+        ss_report_key_real(json, "median", trust->median);
+        ss_report_key_real(json, "low", trust->low);
+        ss_report_key_real(json, "high", trust->high);
+        ss_report_key_real(json, "below", trust->below);
+        ss_json_end_object(json);
+    }
+    ss_json_end_array(json);
     ss_json_key(json, "advice");
     ss_json_begin_array(json);
     for (int t = 0; t < tolerances; t++) {

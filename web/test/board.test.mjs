@@ -67,6 +67,26 @@ test("a page of several ledgers says what the tables of the program say", async 
   assert.deepEqual(requests, []);
 });
 
+test("with certified references the page says how far metrics can be trusted", async (t) => {
+  const folder = scratch(t),
+    path = (name) => join(folder, name),
+    page_of = ["report", path("true.db"), "--quiet"];
+  stickslip("run", "brick-wall", "--steps", "3", "--record", path("wall.h5"));
+  stickslip("bench", path("wall.h5"), "-s", "nsgs,pgs", "--reference", "certified", "-o", path("true.db"), "--quiet");
+  stickslip(...page_of, "-o", path("true.html"));
+  stickslip(...page_of, "--figure", "trust", "-o", path("trust.csv"));
+  const { page, problems } = await open(t, path("true.html"));
+  await page.waitForSelector("#trust tbody tr");
+  const told = cells(readFileSync(path("trust.csv"), "utf8"));
+  assert.ok(told.some((row) => row[0] === "energy" && row[1] === "distance"));
+  assert.deepEqual(cells((await download(page, "trust", "csv")).text), told);
+  const spreads = told.slice(1).map((row) => row[5] / row[4]);
+  const first = told[1 + spreads.indexOf(Math.min(...spreads))][0];
+  assert.equal(await page.locator("#trust tbody tr").first().locator("td, th").first().innerText(), first);
+  assert.deepEqual(await complaints(page, "#trust"), []);
+  assert.deepEqual(problems, []);
+});
+
 test("what reproduces is said in one sentence", async (t) => {
   const folder = scratch(t),
     path = (name) => join(folder, name);

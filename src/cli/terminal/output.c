@@ -12,10 +12,15 @@
 #define MOST_COLUMNS ((size_t)120)
 #define USUAL_COLUMNS ((size_t)79) /* in files, as help has it */
 
+bool ss_is_terminal(int fd)
+{
+    return isatty(fd) && !getenv("OMPI_COMM_WORLD_RANK");
+}
+
 ss_out ss_out_open(int fd)
 {
     const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
-    bool colour = isatty(fd) && !(no_color && *no_color) && term && strcmp(term, "dumb") != 0;
+    bool colour = ss_is_terminal(fd) && !(no_color && *no_color) && term && strcmp(term, "dumb") != 0;
     return (ss_out){.fd = fd, .colour = colour, .columns = ss_terminal_columns(fd)};
 }
 
@@ -108,7 +113,7 @@ size_t ss_text_columns(const char *text)
 size_t ss_terminal_columns(int fd)
 {
     struct winsize size;
-    return isatty(fd) && ioctl(fd, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+    return ss_is_terminal(fd) && ioctl(fd, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
 }
 
 static size_t line_columns(size_t terminal)

@@ -29,6 +29,9 @@ void ss_text_append_clean(ss_text *text, const char *foreign);
 /* Columns the text takes on a terminal, one per character. */
 size_t ss_text_columns(const char *text);
 
+/* Does a person look at it? mpirun gives its ranks a terminal whose other end it copies to wherever its own
+ * output goes, often a file: that is none. */
+bool ss_is_terminal(int fd);
 /* Columns of the terminal behind a descriptor, 0 if it is none. */
 size_t ss_terminal_columns(int fd);
 /* Columns for sentences: those of the terminal, unless it is very narrow or wide; 79 in a file. */

@@ -12,7 +12,7 @@
 
 ss_progress_line ss_progress_line_begin(const ss_command *command)
 {
-    bool terminal = isatty(STDERR_FILENO);
+    bool terminal = ss_is_terminal(STDERR_FILENO);
     return (ss_progress_line){.on = !ss_command_is_quiet(command),
                               .terminal = terminal,
                               .next = ss_clock_seconds() + (terminal ? FIRST_SIGN : LINE_EVERY)};

@@ -1,11 +1,11 @@
-// What readers of several ledgers ask: what does no method solve, what does not reproduce, and where do the runs come from. The tables
-// of `report --figure unsolved`, `reproduction` and `ledgers`.
+// What readers ask before they believe a ledger: what does no method solve, what does not reproduce, how far do metrics tell the truth,
+// and where do the runs come from. The tables of `report --figure unsolved`, `reproduction`, `trust` and `ledgers`.
 import type { Child } from "../common/dom";
 import { foreign, h } from "../common/dom";
 import { csv } from "../common/download";
-import { NONE, count, number, plural, power } from "../common/format";
+import { NONE, count, number, percent, plural, power } from "../common/format";
 import { look } from "../common/palette";
-import type { Differing, Ledger, Unsolved } from "./data";
+import type { Differing, Ledger, Trust, Unsolved } from "./data";
 import { metricValue, runsButton } from "./details";
 import { saveMenu } from "./figure";
 import type { Model } from "./model";
@@ -198,6 +198,58 @@ export function reproductionTable(model: Model): HTMLElement {
       ]),
     );
   return block("Runs that do not reproduce", "reproduction", status, table, numbers);
+}
+
+export function trustTable(model: Model): HTMLElement {
+  const { trust } = model.data;
+  const ratio = (key: string, title: string, help: string, value: (row: Trust) => number): Column<Trust> => ({
+    key,
+    title,
+    help,
+    numeric: true,
+    value,
+    cell: (row) => number(value(row)),
+  });
+  const table = sortable<Trust>(
+    [
+      { key: "metric", title: "Metric", value: (row) => row.metric, cell: (row) => h("code", null, row.metric) },
+      {
+        key: "over",
+        title: "Over",
+        help: "the true error that it estimates, in the same unit",
+        value: (row) => row.over,
+        cell: (row) => h("code", null, row.over),
+      },
+      { key: "runs", title: "Runs", numeric: true, falling: true, value: (row) => row.runs, cell: (row) => count(row.runs) },
+      ratio("median", "Median", "1: the metric is the true error", (row) => row.median),
+      ratio("low", "5 %", "of the runs have a smaller ratio", (row) => row.low),
+      ratio("high", "95 %", "of the runs have a smaller ratio", (row) => row.high),
+      ratio("spread", "Spread", "95 % over 5 %: the smaller, the better the metric orders answers", (row) => row.high / row.low),
+      {
+        key: "below",
+        title: "Below 1",
+        help: "runs whose error the metric understates",
+        numeric: true,
+        falling: true,
+        value: (row) => row.below,
+        cell: (row) => percent(row.below),
+      },
+    ],
+    { id: "trust", name: "How far metrics can be trusted", start: "spread", what: "metric" },
+  );
+  table.fill(trust);
+  const numbers = (): string =>
+    csv(
+      ["Metric", "Over", "Runs", "Median", "5 %", "95 %", "Below 1"],
+      trust.map((row) => [row.metric, row.over, row.runs, row.median, row.low, row.high, row.below]),
+    );
+  const status = h(
+    "p",
+    { class: "read" },
+    "Each metric that estimates an error, over the true error of the same answer against the reference of its problem. Where most " +
+      "ratios lie within a small spread, the metric orders answers as the truth does, whatever the median is.",
+  );
+  return block("How far metrics can be trusted", "trust", status, table, numbers);
 }
 
 export function ledgerTable(model: Model): HTMLElement {

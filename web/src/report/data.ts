@@ -26,6 +26,7 @@ export interface Report {
   pairs: Pair[][]; // [tolerance][]
   scenes: Scene[]; // in the order of problems
   starts: StartStanding[]; // methods that do not start from zero, beside themselves from zero
+  trust: Trust[]; // metrics that estimate an error, over the true one; none without a reference
   advice: Advice[]; // per tolerance
   replays?: Record<string, string>; // from the file of a problem to the address of its replay, relative to the report
   against?: Against; // report --against
@@ -181,5 +182,7 @@ export interface StartScore {
   both: number; better: number; worse: number; // fewer iterations than from zero or solved where that is not; vice versa
   iterations: number | null; cost: number | null; // geometric means over those from zero, where both solve
 }
+/** A metric over the true error that it estimates: quantiles (50, 5, 95 %) over the runs, and the fraction where it is below 1. */
+export interface Trust { metric: string; over: string; runs: number; median: number; low: number; high: number; below: number }
 /** At one tolerance. Not reliable: even the best solves less than half of all problems. */
 export interface Advice { series: number | null; reliable: boolean; fastest: number | null; mostAccurate: number | null; text: string }

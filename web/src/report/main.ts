@@ -6,7 +6,7 @@ import { inflate, streamOf } from "../common/packed";
 import { themeButton } from "../common/theme";
 import { anchor, follow, moved } from "./address";
 import { againstTable } from "./against";
-import { ledgerTable, reproductionTable, unsolvedTable } from "./board";
+import { ledgerTable, reproductionTable, trustTable, unsolvedTable } from "./board";
 import { contactErrors, contactShares } from "./contacts";
 import { convergence } from "./convergence";
 import { budgets, workPrecision } from "./cost";
@@ -113,6 +113,9 @@ function start(model: Model): void {
       "Contacts and friction",
       [contactShares(model).element, contactErrors(model).element, bpmdFigure(model).element],
     ],
+    ...(data.trust.length > 0
+      ? [["trust", "How far metrics can be trusted", [trustTable(model)]] as [string, string, Child[]]]
+      : []),
     ["size", "Size and difficulty", [scaling(model).element]],
     ["problems", "Problems", [problemTable(model)]],
     ...(data.ledgers.length > 1 ? [["ledgers", "Ledgers", [ledgerTable(model)]] as [string, string, Child[]]] : []),

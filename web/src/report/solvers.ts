@@ -165,7 +165,7 @@ export function solverTable(model: Model): HTMLElement {
           seconds(score.costSolved),
           () => ({
             title: `Cost of ${name(row)}`,
-            about: `Shifted geometric mean ${seconds(score.costSolved)} over the ${plural(score.solved, "problem")} it solved, largest ${seconds(score.costMost)}. Over all ${score.common} that some method solves: mean ${seconds(score.cost)}, unsolved ones penalised; median ${seconds(score.costMedian)}.${model.series[row.series].timed ? "" : " Some of these runs were timed in parallel with others: the times are approximate."}${model.series[row.series].unsteady ? ` ${plural(model.series[row.series].unsteady, "run")} gave other bits when repeated.` : ""}`,
+            about: `Shifted geometric mean ${seconds(score.costSolved)} over the ${plural(score.solved, "problem")} it solved, largest ${seconds(score.costMost)}. Over all ${score.common} that some method solves: mean ${seconds(score.cost)}, unsolved ones penalised; median ${seconds(score.costMedian)}.${model.series[row.series].timed ? "" : " Some of these runs were timed once, without --repeats: the times are approximate."}${model.series[row.series].unsteady ? ` ${plural(model.series[row.series].unsteady, "run")} gave other bits when repeated.` : ""}`,
             runs: model.runsOf[row.series].filter((run) => model.cost(run) !== null),
             value: costValue(model),
           }),
