@@ -113,7 +113,7 @@ static size_report measure(const machine *m, int scene, int size)
     of.problem = (with_problem - with_frame) / of.contacts;
     for (int i = 0; i < LOOPS; i++) {
         iteration loop = loops[i];
-        loop.iterations = size > 100000 ? 12 : 40;
+        loop.iterations = 60; // more than setting up takes, whose time is subtracted
         forget_peak();
         cost each = cost_of(&loop, problem);
         if (i == 1) of.solve = (resident(true) - with_problem) / of.contacts;
