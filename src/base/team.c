@@ -24,6 +24,7 @@ typedef struct job {
     int64_t count, grain, chunks;
     ss_parallel_body *body;
     void *context;
+    bool is_game; // of a rally: no work that could be worth it or not
     bool is_timed;
     _Atomic int64_t nanoseconds; // of processor time at work, of all threads, where it is timed
 } job;
@@ -282,7 +283,7 @@ static bool share(ss_team *team, job *todo)
     SS_ASSERT(!(team->state & OPEN)); // a body that uses its own team again would wait for itself
     enum { LONGEST = 1023 };          // most jobs done alone
     uint64_t lot = team->state / ONE_JOB * UINT64_C(0x9E3779B97F4A7C15);
-    todo->is_timed = team->patience > 0 && lot >> 61 == 0;
+    todo->is_timed = team->patience > 0 && !todo->is_game && lot >> 61 == 0;
     double start = todo->is_timed ? ss_clock_seconds() : 0.0;
     team->job = todo;
     for (int w = 0; w < team->size; w++) {
@@ -354,8 +355,8 @@ void ss_parallel_for(ss_team *team, int64_t count, int64_t grain, ss_parallel_bo
 typedef struct rally {
     _Alignas(64) _Atomic int ball; // throws so far
     _Alignas(64) _Atomic int players;
-    _Atomic bool is_over;
-    double shortest; // s, of ROUNDS round trips
+    _Atomic bool is_over; // one of them has waited too long
+    double shortest;      // s, of a round trip
 } rally;
 
 /* False when it does not come: no one else has a core. */
@@ -387,7 +388,6 @@ static void play(int64_t begin, int64_t end, int worker, void *context)
         double each = (ss_clock_seconds() - start) / ROUNDS;
         if (serves && (exchange == 0 || each < r->shortest)) r->shortest = each;
     }
-    r->is_over = true;
 }
 
 /* ns, instead of what is measured; less than zero: measured. */
@@ -405,9 +405,10 @@ static double round_trip_of(ss_team *team, bool asleep)
 {
     static const double period = 0.02, asleep_period = 0.1, soon = 1e-3; // s
     double now = ss_clock_seconds(), pause = team->rally_pause;
-    if (now - team->last_rally > (asleep && pause == period ? asleep_period : pause)) {
+    bool is_due = now - team->last_rally > (asleep && pause == period ? asleep_period : pause);
+    if (is_due && team->resting == 0) {
         rally r = {0};
-        job todo = {.count = 2, .grain = 1, .chunks = 2, .body = play, .context = &r};
+        job todo = {.count = 2, .grain = 1, .chunks = 2, .body = play, .context = &r, .is_game = true};
         bool good = share(team, &todo) && r.shortest > 0.0;
         team->round_trip = good ? 1e9 * r.shortest : INFINITY;
         team->rally_pause = good ? period : fmin(fmax(2.0 * pause, soon), asleep_period);
@@ -418,7 +419,7 @@ static double round_trip_of(ss_team *team, bool asleep)
 
 ss_team *ss_team_for(ss_team *team, double work, double crossings)
 {
-    static const double start = 80.0, waking = 20000.0, nearest = 40.0; // round trips; ns
+    static const double start = 40.0, waking = 20000.0, nearest = 40.0; // round trips; ns
     if (ss_team_size(team) == 1) return NULL;
     double fixed = fixed_round_trip, trips = start + crossings;
     bool asleep = team->sleepers > 0 && fixed < 0.0;
