@@ -1,5 +1,6 @@
 /* Worlds of polyhedra under exact geometry: what must pass passes without an impulse, what must not is
  * stopped, and nothing catches on what is not there. The reference values are those of docs/peg.md. */
+#include "base/team.h"
 #include "kit.h"
 #include "peg_kit.h"
 
@@ -388,6 +389,7 @@ TEST(the_number_of_threads_changes_no_bit)
         options.solver = "nsgs";
         options.max_iterations = 50;
         options.stop = "relative_energy<1e-8";
+        ss_team_fix_round_trip(0.0); // all that can be shared is
         options.threads = 1 + t;
         options.refine = 2;
         options.halvings = 1;

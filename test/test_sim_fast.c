@@ -2,6 +2,7 @@
  * exactly; and that they are part of everything else a simulation can do. */
 #include <stickslip/stickslip.h>
 
+#include "base/team.h"
 #include "kit.h"
 #include "sim/soft/soft.h"
 #include "sim/state.h"
@@ -13,6 +14,7 @@ static ss_sim *start_fast(ss_world *world, int threads)
 {
     ss_sim_options options = default_options();
     options.fast = true;
+    ss_team_fix_round_trip(0.0); // all that can be shared is
     options.threads = threads;
     return start(world, &options);
 }

@@ -1,4 +1,5 @@
 /* The simulator gives the same bits with any number of threads, after a snapshot, and beside a look ahead. */
+#include "base/team.h"
 #include "fair.h"
 #include "kit.h"
 #include "scratch.h"
@@ -10,6 +11,7 @@
 static void run_fair(int threads, int steps, char hash[33])
 {
     ss_sim_options options = default_options();
+    ss_team_fix_round_trip(0.0); // all that can be shared is
     options.threads = threads;
     ss_sim *sim = start(fair(), &options);
     run(sim, steps);
@@ -48,6 +50,7 @@ static ss_world *heap_and_balls(void)
 static ss_sim_report run_heap(int threads, char hash[33])
 {
     ss_sim_options options = default_options();
+    ss_team_fix_round_trip(0.0); // all that can be shared is
     options.threads = threads;
     ss_sim *sim = start(heap_and_balls(), &options);
     run(sim, 2);
@@ -94,6 +97,7 @@ TEST(number_of_threads_does_not_change_a_bit_of_any_stage_of_a_step)
     char hash[4][33];
     for (int k = 0; k < 4; k++) {
         ss_sim_options options = default_options();
+        ss_team_fix_round_trip(0.0); // all that can be shared is
         options.threads = numbers_of_threads[k];
         ss_sim *sim = start(town_of_stacks(), &options);
         run(sim, 3);
@@ -111,6 +115,7 @@ TEST(number_of_threads_does_not_change_a_bit_of_a_large_wall)
     char hash[4][33];
     for (int k = 0; k < 4; k++) {
         ss_sim_options options = default_options();
+        ss_team_fix_round_trip(0.0); // all that can be shared is
         options.threads = numbers_of_threads[k];
         ss_world *world = empty_world(0, 0, -g);
         add_floor(world);

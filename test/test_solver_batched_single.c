@@ -1,5 +1,6 @@
 /* Sweeps in batches in single precision: the same bits for any kernel and team, how far floats reach, and
  * that units and masses do not matter. */
+#include "base/team.h"
 #include "batched_kit.h"
 
 TEST(single_precision_gives_the_same_bits_with_any_kernel_and_team)
@@ -7,6 +8,7 @@ TEST(single_precision_gives_the_same_bits_with_any_kernel_and_team)
     packing soft = usual;
     soft.compliance = 0.1;
     const packing all[] = {usual, soft, large};
+    ss_team_fix_round_trip(0.0); // all that can be shared is
     ss_team *team = known(ss_team_create(3, NULL), NULL);
     for (int k = 0; k < 3; k++) {
         ss_problem *problem = pack(all[k]);

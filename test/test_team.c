@@ -3,7 +3,7 @@
 
 #include "base/parallel_any.h"
 #include "base/task_graph.h"
-#include "base/team_hold.h"
+#include "base/team.h"
 #include "faults.h"
 #include "kit.h"
 
@@ -247,12 +247,52 @@ TEST(a_held_team_does_the_same_work)
             if (twice) ss_team_let_go(team);
             if (holds) ss_team_let_go(team);
         }
-        ENSURE(sizes[s] > 1 || !ss_team_is_awake(team)); // there is nobody else
         ss_team_destroy(team);
     }
     ss_team_hold(NULL);
     ss_team_let_go(NULL);
-    ENSURE(!ss_team_is_awake(NULL));
+}
+
+/* The model of base/team.h: work of one thread against what handing it over costs. */
+TEST(far_cores_share_less)
+{
+    ss_team *team = ss_team_create(2, NULL);
+    ss_team_fix_round_trip(0.0);
+    ENSURE(ss_team_for(team, 1.0, 1e6) == team);
+    ENSURE(!ss_team_for(team, 0.0, 0.0)); // nothing to gain
+    ss_team_fix_round_trip(60.0);
+    ENSURE(!ss_team_for(team, 2e3, 0.0)); // 2 us
+    ENSURE(ss_team_for(team, 2e4, 0.0) == team);
+    ENSURE(ss_team_for_loop(team, 1000, 50.0) == team);
+    ss_team_fix_round_trip(350.0);
+    ENSURE(!ss_team_for(team, 2e4, 0.0));
+    ENSURE(!ss_team_for_loop(team, 1000, 50.0));
+    ENSURE(ss_team_for(team, 1e6, 100.0) == team); // much work, few lines
+    ENSURE(!ss_team_for(team, 1e6, 1e4));
+    ss_team_fix_round_trip(-1.0);
+    ss_team_destroy(team);
+
+    ss_team_fix_round_trip(0.0);
+    ss_team *alone = ss_team_create(1, NULL);
+    ENSURE(!ss_team_for(alone, 1e9, 0.0));
+    ENSURE(!ss_team_for(NULL, 1e9, 0.0));
+    ss_team_fix_round_trip(-1.0);
+    ss_team_destroy(alone);
+}
+
+/* By the clock, between loops, and when no other thread comes: the work is done whatever the answer is. */
+TEST(a_measured_round_trip_changes_no_bits)
+{
+    uint64_t expected = hash_of_work(NULL, 1000, 7);
+    for (int s = 0; s < 4; s++) {
+        ss_team *team = ss_team_create(sizes[s], NULL);
+        for (double end = ss_clock_seconds() + 0.1; ss_clock_seconds() < end;) {
+            ss_team *helpers = ss_team_for(team, 1e6, 0.0);
+            ENSURE(!helpers || (helpers == team && sizes[s] > 1));
+            ENSURE(hash_of_work(helpers, 1000, 7) == expected);
+        }
+        ss_team_destroy(team);
+    }
 }
 
 TEST(an_empty_range_is_no_work)

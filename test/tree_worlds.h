@@ -4,6 +4,7 @@
 
 #include <stickslip/stickslip.h>
 
+#include "base/team.h"
 #include "base/memory.h"
 #include "kit.h"
 #include "known_cone.h"
@@ -124,6 +125,7 @@ static inline ss_sim *scene_sim_on(int threads, const char *name, ss_coordinate_
     if (scene->options) scene->options(parameters, &options);
     options.h = h > 0.0 ? h : scene->h;
     options.coordinates = coordinates;
+    ss_team_fix_round_trip(0.0); // all that can be shared is
     options.threads = threads;
     ss_sim *sim = known(ss_sim_create(*world, &options, &err), &err);
     *state = NULL;

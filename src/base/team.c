@@ -7,8 +7,9 @@
 #include "base/memory.h"
 #include "base/parallel_any.h"
 #include "base/task_graph.h"
-#include "base/team_hold.h"
+#include "base/team.h"
 
+#include <math.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -23,6 +24,7 @@ typedef struct job {
     int64_t count, grain, chunks;
     ss_parallel_body *body;
     void *context;
+    bool is_game; // of a rally: no work that could be worth it or not
     bool is_timed;
     _Atomic int64_t nanoseconds; // of processor time at work, of all threads, where it is timed
 } job;
@@ -63,9 +65,16 @@ struct ss_team {
     double balance;
     int rest;
     _Atomic int resting;
+    /* ns: of a cache line between two of the threads, infinite where no other thread comes; s, by the clock:
+     * when it was measured, and how long until the next time. */
+    double round_trip, last_rally, rally_pause;
+    /* Since the caller began to hold the team, and s: when that was, and for how long the last time. */
+    int shared_regions;
+    double held_since, held_for;
     _Alignas(64) _Atomic uint64_t state;
     _Alignas(64) _Atomic int sleepers; // threads that wait for a job
     _Atomic int holds;                 // of ss_team_hold
+    _Atomic unsigned calls;            // that wake sleepers before there is a job
     _Atomic bool caller_sleeps, stop;
 };
 
@@ -145,7 +154,9 @@ static void *work(void *context)
         if (looks < most) continue;
         pthread_mutex_lock(&team->mutex);
         team->sleepers++;
-        while (!is_news(team->state, last) && !team->stop) pthread_cond_wait(&team->job_posted, &team->mutex);
+        unsigned calls = team->calls;
+        while (!is_news(team->state, last) && !team->stop && team->calls == calls)
+            pthread_cond_wait(&team->job_posted, &team->mutex);
         team->sleepers--;
         pthread_mutex_unlock(&team->mutex);
     }
@@ -230,19 +241,25 @@ int ss_team_size(const ss_team *team)
     return team ? team->size : 1;
 }
 
+/* Work is much like that of the last time. If it took long and some of it was shared, workers had better wake
+ * now, while the caller prepares it: a call takes ten microseconds. */
 void ss_team_hold(ss_team *team)
 {
-    if (ss_team_size(team) > 1) team->holds++;
+    static const double worth_a_call = 4e-4; // s
+    if (ss_team_size(team) == 1 || team->holds++ > 0) return;
+    bool shares = team->shared_regions > 0 && team->held_for > worth_a_call;
+    team->shared_regions = 0;
+    team->held_since = ss_clock_seconds();
+    if (!shares || team->sleepers == 0 || team->resting > 0) return;
+    pthread_mutex_lock(&team->mutex);
+    team->calls++;
+    pthread_cond_broadcast(&team->job_posted);
+    pthread_mutex_unlock(&team->mutex);
 }
 
 void ss_team_let_go(ss_team *team)
 {
-    if (ss_team_size(team) > 1) team->holds--;
-}
-
-bool ss_team_is_awake(const ss_team *team)
-{
-    return ss_team_size(team) > 1 && team->sleepers == 0 && team->resting == 0;
+    if (ss_team_size(team) > 1 && --team->holds == 0) team->held_for = ss_clock_seconds() - team->held_since;
 }
 
 /* ---- work ------------------------------------------------------------------------------------------- */
@@ -266,7 +283,7 @@ static bool share(ss_team *team, job *todo)
     SS_ASSERT(!(team->state & OPEN)); // a body that uses its own team again would wait for itself
     enum { LONGEST = 1023 };          // most jobs done alone
     uint64_t lot = team->state / ONE_JOB * UINT64_C(0x9E3779B97F4A7C15);
-    todo->is_timed = team->patience > 0 && lot >> 61 == 0;
+    todo->is_timed = team->patience > 0 && !todo->is_game && lot >> 61 == 0;
     double start = todo->is_timed ? ss_clock_seconds() : 0.0;
     team->job = todo;
     for (int w = 0; w < team->size; w++) {
@@ -330,6 +347,88 @@ void ss_parallel_for(ss_team *team, int64_t count, int64_t grain, ss_parallel_bo
         }
         body(begin, begin + grain, 0, context);
     }
+}
+
+/* ---- worth sharing ---------------------------------------------------------------------------------- */
+
+/* Two threads throw a ball to and fro. The first to arrive serves and takes the time. */
+typedef struct rally {
+    _Alignas(64) _Atomic int ball; // throws so far
+    _Alignas(64) _Atomic int players;
+    _Atomic bool is_over; // one of them has waited too long
+    double shortest;      // s, of a round trip
+} rally;
+
+/* False when it does not come: no one else has a core. */
+static bool wait_for_ball(rally *r, int throws)
+{
+    enum { LOOKS = 300000 }; // 0.1 to 0.2 ms: the other may have to wake
+    for (int looks = 0; looks < LOOKS && !r->is_over; looks++) {
+        if (r->ball == throws) return true;
+    }
+    r->is_over = true;
+    return false;
+}
+
+/* The shortest of a few exchanges counts: the first begins when the other has woken, and any of them may be
+ * interrupted. */
+static void play(int64_t begin, int64_t end, int worker, void *context)
+{
+    enum { EXCHANGES = 5, ROUNDS = 6 };
+    (void)begin, (void)end, (void)worker;
+    rally *r = context;
+    bool serves = atomic_fetch_add(&r->players, 1) == 0;
+    for (int exchange = 0, throws = 0; exchange < EXCHANGES; exchange++) {
+        double start = serves ? ss_clock_seconds() : 0.0;
+        for (int round = 0; round < ROUNDS; round++, throws += 2) {
+            if (serves) r->ball = throws + 1;
+            if (!wait_for_ball(r, serves ? throws + 2 : throws + 1)) return;
+            if (!serves) r->ball = throws + 2;
+        }
+        double each = (ss_clock_seconds() - start) / ROUNDS;
+        if (serves && (exchange == 0 || each < r->shortest)) r->shortest = each;
+    }
+}
+
+/* ns, instead of what is measured; less than zero: measured. */
+static _Atomic double fixed_round_trip = -1.0;
+
+void ss_team_fix_round_trip(double nanoseconds)
+{
+    fixed_round_trip = nanoseconds;
+}
+
+/* ns. What was measured last holds for a while, and for longer while others sleep: to wake one takes as long
+ * as many round trips. When no one came to play, because a thread has just been created or other programs
+ * have the cores, no one would come to work either; the next attempt is soon, and later each time. */
+static double round_trip_of(ss_team *team, bool asleep)
+{
+    static const double period = 0.02, asleep_period = 0.1, soon = 1e-3; // s
+    double now = ss_clock_seconds(), pause = team->rally_pause;
+    bool is_due = now - team->last_rally > (asleep && pause == period ? asleep_period : pause);
+    if (is_due && team->resting == 0) {
+        rally r = {0};
+        job todo = {.count = 2, .grain = 1, .chunks = 2, .body = play, .context = &r, .is_game = true};
+        bool good = share(team, &todo) && r.shortest > 0.0;
+        team->round_trip = good ? 1e9 * r.shortest : INFINITY;
+        team->rally_pause = good ? period : fmin(fmax(2.0 * pause, soon), asleep_period);
+        team->last_rally = now;
+    }
+    return team->round_trip;
+}
+
+ss_team *ss_team_for(ss_team *team, double work, double crossings)
+{
+    static const double start = 40.0, waking = 20000.0, nearest = 40.0; // round trips; ns
+    if (ss_team_size(team) == 1) return NULL;
+    double fixed = fixed_round_trip, trips = start + crossings;
+    bool asleep = team->sleepers > 0 && fixed < 0.0;
+    double gain = work * (1.0 - 1.0 / team->size) - (asleep ? waking : 0.0);
+    if (fixed >= 0.0) return gain > trips * fixed ? team : NULL;
+    if (gain <= trips * nearest) return NULL; // no two cores are nearer
+    bool worth = gain > trips * round_trip_of(team, asleep);
+    team->shared_regions += worth;
+    return worth ? team : NULL;
 }
 
 /* ---- tasks that wait for others --------------------------------------------------------------------- */

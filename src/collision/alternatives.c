@@ -2,6 +2,7 @@
  * Where: along each normal, the part that the facing features of both bodies have in common. */
 #include "collision/alternatives.h"
 
+#include "base/team.h"
 #include "collision/pairs.h"
 #include "collision/patch.h"
 #include "collision/reduce.h"
@@ -74,8 +75,7 @@ void ss_group_list_free(ss_group_list *list)
 /* ---- many pairs by several threads ------------------------------------------------------------------ */
 
 #define GROUPS_AT_ONCE 4
-#define GROUPS_FOR_A_TEAM \
-    16 /* of some 20 us each: fewer are done by one thread, sooner than a second wakes */
+#define GROUP_NS 20000.0 /* about, of a pair */
 
 typedef struct filling {
     ss_group_function *function;
@@ -121,10 +121,11 @@ static bool append_group(ss_group_list *list, const ss_group_list *from, int g, 
 bool ss_group_list_fill(ss_group_list *list, int count, ss_team *team, ss_group_function *function,
                         void *context, ss_error *err)
 {
+    team = ss_team_for_loop(team, count, GROUP_NS);
     int workers = ss_team_size(team);
     bool good = true;
     list->count = list->alternative_count = list->point_count = 0;
-    if (workers < 2 || count < GROUPS_FOR_A_TEAM) {
+    if (workers < 2) {
         for (int i = 0; good && i < count; i++) good = function(i, list, context, err);
         return good;
     }

@@ -2,6 +2,7 @@
  * pair where they are. Then each pair gets its place in the list, in the order of the pairs, so that the
  * list does not depend on who found what, and the workers copy the contacts there. */
 #include "base/memory.h"
+#include "base/team.h"
 #include "collision/pairs.h"
 #include "collision/polyhedron.h"
 #include "collision/reduce.h"
@@ -11,8 +12,10 @@
 
 #define PAIRS_AT_ONCE 64
 #define LOOKS_AT_ONCE 1024
-#define PAIRS_FOR_A_TEAM 512 /* fewer are done by one thread, sooner than a second one wakes */
-#define POINTS_EXPECTED 4    /* of a pair, on average at most: more is found out on the way */
+#define LOOKING_NS 20.0   /* about, of a pair: whether it is near */
+#define FINDING_NS 200.0  /* its points: 100 between spheres, 500 between boxes */
+#define LISTING_NS 40.0   /* its contacts */
+#define POINTS_EXPECTED 4 /* of a pair, on average at most: more is found out on the way */
 
 /* ---- one pair --------------------------------------------------------------------------------------- */
 
@@ -198,11 +201,6 @@ static void work(int64_t begin, int64_t end, int worker, void *context)
     }
 }
 
-static ss_team *helpers_for(int pairs, ss_team *team)
-{
-    return pairs < PAIRS_FOR_A_TEAM ? NULL : team;
-}
-
 /* Room in every store for all points, and then some: which worker gets which pairs is not known. */
 static bool grow_stores(ss_collision *c, int points, ss_error *err)
 {
@@ -243,7 +241,8 @@ static bool find_all(ss_collision *c, ss_team *team, int *points, ss_error *err)
 {
     // Which pairs to look at.
     if (!has_room(c, err)) return false;
-    ss_parallel_for(helpers_for(c->pairs.count, team), c->pairs.count, LOOKS_AT_ONCE, look_at_pairs, c);
+    ss_parallel_for(ss_team_for_loop(team, c->pairs.count, LOOKING_NS), c->pairs.count, LOOKS_AT_ONCE,
+                    look_at_pairs, c);
     c->near_count = 0;
     for (int i = 0; i < c->pairs.count; i++)
         if (c->margins[i] >= 0.0) c->near[c->near_count++] = i;
@@ -260,10 +259,12 @@ static bool find_all(ss_collision *c, ss_team *team, int *points, ss_error *err)
     }
     if (!grow_stores(c, POINTS_EXPECTED * c->near_count, err) || !ss_kept_follow_pairs(c, err)) return false;
 
+    ss_team *helpers = ss_team_for_loop(team, c->near_count, FINDING_NS);
+
     // Once more with more room when a store was too small: now and then, as a world fills up.
     for (bool overfull = true; overfull;) {
         for (int w = 0; w < c->store_count; w++) c->stores[w].wanted = 0;
-        ss_parallel_for(helpers_for(c->near_count, team), c->near_count, PAIRS_AT_ONCE, work, c);
+        ss_parallel_for(helpers, c->near_count, PAIRS_AT_ONCE, work, c);
 
         overfull = false;
         *points = 0;
@@ -347,7 +348,8 @@ bool ss_contacts_find(ss_collision *c, ss_team *team, ss_error *err)
         c->contacts.count += c->results[i].count;
         c->work.pairs_touching += c->results[i].count > 0;
     }
-    ss_parallel_for(helpers_for(c->near_count, team), c->near_count, PAIRS_AT_ONCE, list_pairs, c);
+    ss_parallel_for(ss_team_for_loop(team, c->near_count, LISTING_NS), c->near_count, PAIRS_AT_ONCE,
+                    list_pairs, c);
     ss_collision_list_groups(&c->groups, &c->contacts);
     c->work.pairs_touching += c->groups.count;
     c->work.contacts = c->contacts.count;

@@ -1,4 +1,5 @@
 /* Shapes at their places, their boxes, and the tree of them. */
+#include "base/team.h"
 #include "collision/bounds.h"
 #include "collision/pairs.h"
 #include "collision/state.h"
@@ -15,7 +16,7 @@
 #define FEW 16
 #define MANY_SHARE 0.125 /* of the leaves: if more leave their boxes in a step, all get new ones */
 #define SHAPES_AT_ONCE 128
-#define SHAPES_FOR_A_TEAM 512 /* fewer are done by one thread, sooner than a second one wakes */
+#define FOLLOWING_NS 60.0 /* about, of a shape */
 
 /* ---- one proxy -------------------------------------------------------------------------------------- */
 
@@ -295,7 +296,7 @@ bool ss_proxies_update(ss_collision *c, bool all, ss_team *team, ss_error *err)
         c->met |= group ? group : 1; // as ss_world_may_touch has it
     }
     c->gravity = ss_vec3_norm(ss_vec3_load(ss_world_gravity((ss_world *)c->world)));
-    ss_parallel_for(shapes < SHAPES_FOR_A_TEAM ? NULL : team, shapes, SHAPES_AT_ONCE, follow_range, c);
+    ss_parallel_for(ss_team_for_loop(team, shapes, FOLLOWING_NS), shapes, SHAPES_AT_ONCE, follow_range, c);
 
     // The news: how many left their boxes, and whether the tree gets other leaves.
     int leaving = 0, leaves = 0;

@@ -2,6 +2,8 @@
  * come from them. */
 #include "formulation/assembly.h"
 
+#include "base/team.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -142,7 +144,9 @@ bool ss_assemble(ss_assembly *assembly, const ss_frame *frame, ss_findings *note
 
     /* By a model of the library, or by an author's functions: for one contact, or for the whole frame. */
     ss_rows *rows = &assembly->rows;
-    rows->team = assembly->team;
+    static const double contact = 320.0, lines = 0.25, loops = 600.0; // ns in all loops; round trips
+    int contacts = frame->contacts.count;
+    rows->team = ss_team_for(assembly->team, contact * contacts, lines * contacts + loops);
     if (!ss_rows_make(frame, assembly->options, rows, err)) return false;
     if (model) {
         if (model->prepare) model->prepare(rows, assembly->options);

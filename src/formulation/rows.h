@@ -83,7 +83,7 @@ typedef struct ss_rows {
      * goes through them. */
     int64_t (*start)[2];
     ss_contact_push *push; /* of every contact, where a team goes through them */
-    ss_team *team;         /* shares loops over contacts and bodies; NULL: one thread */
+    ss_team *team;         /* shares all loops over contacts and bodies of a frame; NULL: one thread */
     /* In minimal coordinates implied joints are left out, and pushes move the coordinates. Rows between
      * bodies of which T moves none are left out as well. */
     bool minimal;
@@ -92,14 +92,13 @@ typedef struct ss_rows {
     ss_reactions reactions;
 } ss_rows;
 
-/* Contacts, bodies and unknowns of a frame are gone through in chunks of this many. Fewer contacts than the
- * second number are done by one thread, sooner than another one wakes. */
-enum { SS_ROWS_AT_ONCE = 256, SS_ROWS_FOR_A_TEAM = 1024 };
+/* Contacts, bodies and unknowns of a frame are gone through in chunks of this many. */
+enum { SS_ROWS_AT_ONCE = 256 };
 
 /* Who goes through the contacts; in minimal coordinates they share memory. */
 static inline ss_team *ss_rows_team(const ss_rows *rows)
 {
-    return rows->minimal || rows->frame->contacts.count < SS_ROWS_FOR_A_TEAM ? NULL : rows->team;
+    return rows->minimal ? NULL : rows->team;
 }
 
 /* `rows` is zeroed, or of another frame: its memory is used again. Fails when out of memory, when a mass

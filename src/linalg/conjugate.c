@@ -1,5 +1,7 @@
 #include "linalg/conjugate.h"
 
+#include "base/team.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -76,6 +78,14 @@ static int64_t count_grains(const ss_conjugate *cg)
     return grains;
 }
 
+/* ns of a number in a loop over them, about. */
+static const double number = 0.5;
+
+static ss_team *helpers_for(const ss_conjugate *cg, int64_t grains)
+{
+    return ss_team_for_loop(cg->team, grains * SS_CONJUGATE_GRAIN, number);
+}
+
 /* Grains of all parts, one part after the other. */
 static ss_conjugate_part range_of(const ss_conjugate *cg, int64_t grain)
 {
@@ -104,7 +114,8 @@ void ss_conjugate_choose(ss_conjugate *cg, double square)
 void ss_conjugate_catch_up(ss_conjugate *cg)
 {
     extrapolation of = {.cg = cg, .beta = cg->weight};
-    if (cg->is_due) ss_parallel_for(cg->team, count_grains(cg), 1, extrapolate_grains, &of);
+    int64_t grains = count_grains(cg);
+    if (cg->is_due) ss_parallel_for(helpers_for(cg, grains), grains, 1, extrapolate_grains, &of);
     cg->is_due = false;
 }
 
@@ -138,7 +149,8 @@ bool ss_conjugate_drifts(ss_conjugate *cg, double square)
     if (!level) cg->steady = 0;
     if (!level || cg->weight != 0.0) return false;
     ss_conjugate_part *part = &cg->part[0];
-    double turn = ss_parallel_sum(cg->team, (int64_t)part->size, SS_CONJUGATE_GRAIN, turn_of_range, part);
+    double turn = ss_parallel_sum(helpers_for(cg, grains_of(part)), (int64_t)part->size, SS_CONJUGATE_GRAIN,
+                                  turn_of_range, part);
     cg->steady = turn <= 0.0 ? cg->steady + 1 : 0;
     return cg->steady > cg->steady_at_least;
 }
@@ -167,7 +179,8 @@ void ss_conjugate_leap(ss_conjugate *cg, double square, double times)
     cg->steady_at_least = progress ? wait / 2 : wait < LONGEST ? 2 * wait + 1 : LONGEST;
     if (progress) cg->leap_square = square;
     extrapolation of = {.cg = cg, .beta = times};
-    ss_parallel_for(cg->team, count_grains(cg), 1, leap_grains, &of);
+    int64_t grains = count_grains(cg);
+    ss_parallel_for(helpers_for(cg, grains), grains, 1, leap_grains, &of);
     cg->last_square = cg->weight = 0.0;
     cg->steady = 0;
 }

@@ -1,6 +1,7 @@
 #include "linalg/front_lu.h"
 
 #include "base/deadline.h"
+#include "base/team.h"
 #include "linalg/dense.h"
 #include "linalg/front_tree.h"
 
@@ -121,6 +122,15 @@ static ss_team *helpers_of(const ss_front_lu *lu)
     const ss_front_tree *tree = &lu->tree;
     bool too_large = tree->task_stack_size > MOST_TIMES * tree->stack_size;
     return tree->task_count == 1 || too_large ? NULL : lu->team;
+}
+
+/* ns of a number of the factors, about; a solve reads it twice. */
+static const double factor_each = 10.0, solve_each = 0.5;
+
+/* Lines of eight numbers, which tasks leave to those above them. */
+static double crossings_of(const ss_front_tree *tree)
+{
+    return (double)tree->task_border_size / 8.0;
 }
 
 static bool make_scratch(ss_front_lu *lu)
@@ -399,7 +409,8 @@ ss_linalg_status ss_front_lu_factor(ss_front_lu *lu, const double *values, const
     if (!helpers_of(lu))
         return factor_fronts(lu, &lu->own[0], values, 0, tree->front_count, lu->stack, NULL, 0);
     factoring of = {.lu = lu, .values = values};
-    ss_parallel_tasks(lu->team, &tree->graph, false, factor_task, &of);
+    ss_parallel_tasks(ss_team_for(lu->team, factor_each * (double)tree->factor_size, crossings_of(tree)),
+                      &tree->graph, false, factor_task, &of);
     return of.is_singular ? SS_LINALG_SINGULAR : of.is_late ? SS_LINALG_LATE : SS_LINALG_OK;
 }
 
@@ -532,7 +543,7 @@ void ss_front_lu_solve(ss_front_lu *lu, const double *b, double *x)
         return;
     }
     solving of = {lu, x};
-    ss_team *team = helpers_of(lu);
+    ss_team *team = ss_team_for(helpers_of(lu), solve_each * (double)tree->factor_size, crossings_of(tree));
     ss_parallel_tasks(team, &tree->graph, false, forward_task, &of);
     ss_parallel_tasks(team, &tree->graph, true, backward_task, &of);
 }

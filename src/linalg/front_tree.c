@@ -272,12 +272,12 @@ static void place_fronts(ss_front_tree *tree)
  * depends on the tree alone, for they are summed one by one in solves. */
 static bool make_tasks(ss_front_tree *tree)
 {
-    enum { SHARES = 16, WORTH_SHARING = 100000 }; // numbers in factors, of which a solve takes 0.1 ms
+    enum { SHARES = 16, LEAST = 100000 }; // numbers in factors, of which a solve takes 0.1 ms
     int count = tree->front_count, *stack = tree->visit;
     size_t n = (size_t)count;
     tree->task_count = 1;
     tree->task_stack_size = tree->task_border_size = 0;
-    if (tree->factor_size < WORTH_SHARING) return true;
+    if (tree->factor_size < LEAST) return true;
     if (!tree->arena) tree->arena = ss_arena_create(0, NULL);
     if (!tree->arena) return false;
     ss_arena_clear(tree->arena);

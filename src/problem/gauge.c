@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/team.h"
 #include "problem/bodies_form.h"
 #include "problem/laws.h"
 
@@ -365,7 +366,7 @@ static void add_part(const ss_gauge_part *part, ss_gauge_part *sum)
 }
 
 /* A fixed number of blocks at a time, which fits on the stack, by all threads; they are added in order. */
-enum { SHARED_LEAST = 2048, TOGETHER = 2048, AT_ONCE = 128 };
+enum { TOGETHER = 2048, AT_ONCE = 128 };
 
 typedef struct measuring {
     const ss_problem *problem;
@@ -386,7 +387,8 @@ static void measure_blocks(int64_t begin, int64_t end, int worker, void *context
 
 ss_team *ss_gauge_team(const ss_gauge_scale *scale, const ss_problem *problem)
 {
-    return problem->block_count < SHARED_LEAST ? NULL : scale->team;
+    static const double block = 20.0, lines = 0.15; // ns; of x and w, which others have written
+    return ss_team_for(scale->team, block * problem->block_count, lines * problem->block_count);
 }
 
 void ss_gauge_measure(const ss_problem *problem, const ss_gauge_scale *scale, const double *x,
@@ -395,11 +397,12 @@ void ss_gauge_measure(const ss_problem *problem, const ss_gauge_scale *scale, co
     unsigned wanted = parts_for(mask);
     const double *diagonal = scale->inverse_mass;
     ss_gauge_part sum = {0};
-    if (ss_team_size(ss_gauge_team(scale, problem)) > 1) {
+    ss_team *team = ss_gauge_team(scale, problem);
+    if (team) {
         measuring of = {.problem = problem, .diagonal = diagonal, .x = x, .w = w, .wanted = wanted};
         for (; of.first < problem->block_count; of.first += TOGETHER) {
             int left = problem->block_count - of.first, count = left < TOGETHER ? left : TOGETHER;
-            ss_parallel_for(scale->team, count, AT_ONCE, measure_blocks, &of);
+            ss_parallel_for(team, count, AT_ONCE, measure_blocks, &of);
             for (int k = 0; k < count; k++) add_part(&of.part[k], &sum);
         }
     } else {

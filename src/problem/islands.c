@@ -2,6 +2,7 @@
 
 #include "base/memory.h"
 #include "base/partition.h"
+#include "base/team.h"
 #include "problem/bodies_form.h"
 
 #include <string.h>
@@ -175,7 +176,7 @@ static int *take_ints(ss_arena *arena, int count)
 static bool cut(const ss_problem *problem, const int *island, ss_team *team, ss_arena *arena,
                 ss_islands *islands)
 {
-    enum { ROWS_AT_ONCE = 768, ROWS_FOR_A_TEAM = 3072 };
+    enum { ROWS_AT_ONCE = 768, ROW = 15 }; // ns
     const ss_bodies_form *form = problem->bodies;
     int count = islands->count;
     int *first[3] = {take_ints(arena, count + 1), take_ints(arena, count + 1), take_ints(arena, count + 1)};
@@ -225,7 +226,7 @@ static bool cut(const ss_problem *problem, const int *island, ss_team *team, ss_
     }
     place_blocks(problem, island, first[0], &place, &all, islands->order);
     row_copies copies = {.from = problem, .to = &all, .order = islands->order, .place = &place};
-    ss_parallel_for(problem->size < ROWS_FOR_A_TEAM ? NULL : team, first[0][count], ROWS_AT_ONCE, copy_rows,
+    ss_parallel_for(ss_team_for_loop(team, first[0][count], ROW), first[0][count], ROWS_AT_ONCE, copy_rows,
                     &copies);
 
     /* Further blocks, in the new order of the unknowns. */

@@ -267,8 +267,8 @@ static bool scan_contacts(ss_sim *sim, unsigned *need, ss_error *err)
     ss_contact_list *list = &sim->contacts;
     if (list->count > 0 && !list->items)
         return ss_fail(err, SS_ERROR_INPUT, "contacts: count is %d, but the list is NULL", list->count);
-    *need = ss_parallel_any(ss_sim_helpers(sim, list->count, 6), list->count, SS_SIM_AT_ONCE, needs_of_range,
-                            sim);
+    *need = ss_parallel_any(ss_team_for_loop(sim->team, list->count, 6), list->count, SS_SIM_AT_ONCE,
+                            needs_of_range, sim);
     if (!(*need & (MUST_GO | NO_BODY))) return true;
 
     int kept = 0;
@@ -341,7 +341,8 @@ static bool fill_contacts(ss_sim *sim, unsigned need, ss_frame *frame, ss_error 
         if (!find_friction(sim, c, &to->mu[c][0]))
             return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for %d contacts", to->count);
     }
-    ss_parallel_for(ss_sim_helpers(sim, to->count, 7), to->count, SS_SIM_AT_ONCE, fill_contact_range, sim);
+    ss_parallel_for(ss_team_for_loop(sim->team, to->count, 7), to->count, SS_SIM_AT_ONCE, fill_contact_range,
+                    sim);
     return lay_grains(sim, frame, err);
 }
 
@@ -611,7 +612,7 @@ bool ss_sim_build_frame(ss_sim *sim, ss_error *err)
     if (!frame) return false;
     frame->h = sim->h;
     frame->time = sim->time;
-    ss_parallel_for(ss_sim_helpers(sim, bodies, 50), bodies, SS_SIM_AT_ONCE, fill_bodies, sim);
+    ss_parallel_for(ss_team_for_loop(sim->team, bodies, 50), bodies, SS_SIM_AT_ONCE, fill_bodies, sim);
     if (!fill_contacts(sim, need, frame, err) || !fill_constraints(sim, &all, frame, err)) return false;
 
     /* Bodies with prescribed motion are not in the frame; to draw it one needs to know where they are. */
@@ -684,9 +685,9 @@ bool ss_sim_check_frame(const ss_sim *sim, ss_error *err)
     const ss_frame *frame = sim->frame;
     const ss_bodies *bodies = &frame->bodies;
     const ss_contacts *contacts = &frame->contacts;
-    unsigned bad_bodies = ss_parallel_any(ss_sim_helpers(sim, bodies->count, 10), bodies->count,
+    unsigned bad_bodies = ss_parallel_any(ss_team_for_loop(sim->team, bodies->count, 10), bodies->count,
                                           SS_SIM_AT_ONCE, are_bodies_bad, frame);
-    unsigned bad_contacts = ss_parallel_any(ss_sim_helpers(sim, contacts->count, 6), contacts->count,
+    unsigned bad_contacts = ss_parallel_any(ss_team_for_loop(sim->team, contacts->count, 6), contacts->count,
                                             SS_SIM_AT_ONCE, are_contacts_bad, frame);
 
     /* The first of them has a name. */

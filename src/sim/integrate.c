@@ -68,7 +68,8 @@ static unsigned are_too_fast(int64_t begin, int64_t end, const void *context)
 bool ss_sim_check_answer(const ss_sim *sim, ss_error *err)
 {
     int count = sim->answer->bodies;
-    unsigned bad = ss_parallel_any(ss_sim_helpers(sim, count, 4), count, SS_SIM_AT_ONCE, are_too_fast, sim);
+    unsigned bad =
+        ss_parallel_any(ss_team_for_loop(sim->team, count, 4), count, SS_SIM_AT_ONCE, are_too_fast, sim);
 
     /* The first of them has a name. */
     for (int b = 0; bad && b < count; b++) {
@@ -245,7 +246,7 @@ bool ss_sim_move(ss_sim *sim, ss_error *err)
     ss_free_turn *turns = ss_arena_take_unset(sim->memory, (size_t)count, sizeof *turns, "free turns");
     if (!turns) return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for the turns of bodies");
     moving with = {.sim = sim, .turns = turns};
-    ss_team *helpers = ss_sim_helpers(sim, count, 40);
+    ss_team *helpers = ss_team_for_loop(sim->team, count, 40);
     ss_parallel_for(helpers, count, SS_SIM_AT_ONCE, take_velocities, &with);
 
     /* Correction impulses before the move count on bodies that turn by their velocity, exp(h w / 2) q. */
@@ -305,7 +306,8 @@ bool ss_sim_end_move(ss_sim *sim, const ss_trees *trees, ss_error *err)
     for (int j = 0; !trees && j < ss_world_joint_count(world); j++) ss_joint_follow(world, j);
 
     int count = ss_world_body_count(world);
-    unsigned bad = ss_parallel_any(ss_sim_helpers(sim, count, 4), count, SS_SIM_AT_ONCE, are_lost, sim);
+    unsigned bad =
+        ss_parallel_any(ss_team_for_loop(sim->team, count, 4), count, SS_SIM_AT_ONCE, are_lost, sim);
     for (int b = 0; bad && b < count; b++) {
         if (!is_finite(ss_world_body(world, b)))
             return ss_fail(err, SS_ERROR_INPUT, "%s: its pose is not finite after the move",

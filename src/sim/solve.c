@@ -15,10 +15,9 @@
 static const int finisher_most_unknowns = 6000;
 /* The same for contacts alone: its matrix has the size of the bodies, and packings in space fill it. */
 static const int finisher_most_bodies = 300;
-/* Fewer unknowns are solved by one thread, sooner than a second one wakes. */
-static const int team_least_unknowns = 1500;
-/* Fewer than this beside the largest island are not worth waking another thread. */
-static const int crumbs_unknowns = 90;
+/* ns, about, in which an unknown of a small island is solved; and its share of a cache line that has to come
+ * from another core. */
+static const double per_unknown = 200.0, lines_per_unknown = 0.2;
 /* From here on the sweeps over one island are work for several threads. */
 static const int shared_least_unknowns = 3 * SS_SHARED_LEAST_CONTACTS;
 
@@ -235,8 +234,7 @@ static bool solve_islands(ss_sim *sim, ss_problem *problem, ss_islands *islands,
     /* Islands at the head of the queue that are each more than the share of one thread are solved by all
      * threads together, one after the other. Which thread solves what does not change the results. */
     unsigned traits = sim->first.solver->traits | (sim->finisher.solver ? sim->finisher.solver->traits : 0);
-    bool alone = problem->size < team_least_unknowns || traits & SS_ONE_THREAD;
-    ss_team *team = alone ? NULL : sim->team;
+    ss_team *team = traits & SS_ONE_THREAD ? NULL : sim->team;
     int shared = 0;
     while (team && shared < islands->count &&
            islands->problems[all.queue[shared]].size >= shared_least_unknowns)
@@ -244,7 +242,7 @@ static bool solve_islands(ss_sim *sim, ss_problem *problem, ss_islands *islands,
     if (shared >= ss_team_size(sim->team)) shared = 0;
     for (int k = 0; k < shared; k++) solve_at(&all, k, sim->arenas[0], team);
 
-    // Crumbs beside the largest of the others are solved before another thread is awake.
+    // What lies beside the largest of the others is for another thread, if it is more than crumbs.
     int rest = problem->size, largest = 0;
     for (int k = 0; k < islands->count; k++) {
         int size = islands->problems[all.queue[k]].size;
@@ -252,8 +250,9 @@ static bool solve_islands(ss_sim *sim, ss_problem *problem, ss_islands *islands,
         if (k >= shared && size > largest) largest = size;
     }
     all.queue += shared;
-    ss_parallel_for(rest - largest < crumbs_unknowns ? NULL : team, islands->count - shared, 1, solve_range,
-                    &all);
+    int crumbs = rest - largest < rest / 2 ? rest - largest : rest / 2;
+    team = ss_team_for(team, 2 * per_unknown * crumbs, lines_per_unknown * crumbs);
+    ss_parallel_for(team, islands->count - shared, 1, solve_range, &all);
     return true;
 }
 
@@ -369,7 +368,7 @@ static bool look_at_contacts(ss_sim *sim, ss_error *err)
     looking with = {.sim = sim};
     with.looks = ss_arena_take_unset(sim->memory, (size_t)chunks, sizeof *with.looks, "looks at contacts");
     if (!with.looks) return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for %d contacts", count);
-    ss_parallel_for(ss_sim_helpers(sim, count, 5), count, SS_SIM_AT_ONCE, look_at_range, &with);
+    ss_parallel_for(ss_team_for_loop(sim->team, count, 5), count, SS_SIM_AT_ONCE, look_at_range, &with);
 
     sim->report.contacts = count;
     sim->report.rows = sim->frame->constraints.row_count;
@@ -444,7 +443,7 @@ bool ss_sim_solve(ss_sim *sim, ss_error *err)
             memcpy(answer->velocity[b], frame->bodies.velocity[b], sizeof answer->velocity[b]);
         good = ss_warm_guess(sim, frame, answer, err);
         if (good) ss_assembly_guess(sim->assembly, answer, x);
-        if (good) ss_problem_project_by(problem, ss_sim_helpers(sim, problem->block_count, 13), x);
+        if (good) ss_problem_project_by(problem, ss_team_for_loop(sim->team, problem->block_count, 13), x);
     }
 
     double assembled = ss_clock_seconds();

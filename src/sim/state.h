@@ -17,7 +17,7 @@
 
 #include <stickslip/sim.h>
 
-#include "base/team_hold.h"
+#include "base/team.h"
 #include "collision/alternatives.h"
 #include "linalg/vec3.h"
 #include "model/world.h"
@@ -210,16 +210,8 @@ struct ss_sim {
     ss_sim_report report;
 };
 
-/* Bodies and contacts are gone through in chunks of this many, by all threads if that takes one of them long
- * enough: another is woken in about ten microseconds, and joins in less than one when it is awake. `each`:
- * ns, about. */
+/* Bodies and contacts are gone through in chunks of this many. */
 enum { SS_SIM_AT_ONCE = 128 };
-static inline ss_team *ss_sim_helpers(const ss_sim *sim, int count, int each)
-{
-    enum { WORTH_SHARING = 8000, WORTH_WAKING = 40000 }; // ns
-    int64_t work = (int64_t)count * each;
-    return work < WORTH_SHARING || (work < WORTH_WAKING && !ss_team_is_awake(sim->team)) ? NULL : sim->team;
-}
 
 /* ---- stages ----------------------------------------------------------------------------------------- */
 

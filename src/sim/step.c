@@ -1,5 +1,5 @@
 /* The order of things in one step. */
-#include "base/team_hold.h"
+#include "base/team.h"
 #include "sim/soft/soft.h"
 #include "sim/state.h"
 

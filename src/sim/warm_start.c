@@ -108,7 +108,7 @@ bool ss_warm_keep(ss_sim *sim)
     int contacts = sim->frame->contacts.count, rows = sim->frame->constraints.row_count;
     if (!ss_warm_reserve(warm, contacts, rows)) return false;
 
-    ss_parallel_for(ss_sim_helpers(sim, contacts, 14), contacts, SS_SIM_AT_ONCE, keep_range, sim);
+    ss_parallel_for(ss_team_for_loop(sim->team, contacts, 14), contacts, SS_SIM_AT_ONCE, keep_range, sim);
     for (int i = 0; i < rows; i++) {
         const ss_row_origin *origin = &sim->origins[i];
         warm->rows[i] = (ss_warm_row){origin->joint, origin->index, origin->of, answer->row_impulse[i]};

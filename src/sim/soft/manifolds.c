@@ -379,7 +379,7 @@ bool ss_soft_gather(ss_sim *sim, ss_error *err)
 
     /* In the order of the list, or in chunks of it. */
     memset(soft->touched, 0, (size_t)soft->row_count * sizeof *soft->touched);
-    ss_team *team = ss_sim_helpers(sim, count, 60);
+    ss_team *team = ss_team_for_loop(sim->team, count, 60);
     if (ss_team_size(team) > 1 && !is_sorted(soft)) team = NULL;
     gathering with = {.sim = sim};
     ss_parallel_for(team, count, ss_team_size(team) > 1 ? MANIFOLDS_AT_ONCE : count + 1, gather_range, &with);
@@ -387,7 +387,7 @@ bool ss_soft_gather(ss_sim *sim, ss_error *err)
     for (int i = 0; with.bad && i < count; i++) {
         if (!check_material(sim, &sim->contacts.items[soft->manifolds[i].first], err)) return false;
     }
-    ss_parallel_for(ss_sim_helpers(sim, soft->batch_count, 200), soft->batch_count, BATCHES_AT_ONCE,
+    ss_parallel_for(ss_team_for_loop(sim->team, soft->batch_count, 200), soft->batch_count, BATCHES_AT_ONCE,
                     fill_batches, soft);
     return true;
 }
@@ -428,7 +428,7 @@ bool ss_soft_keep(ss_sim *sim, ss_error *err)
     if (!room && count) return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for warm starts");
     to->items = room;
     to->count = count;
-    ss_parallel_for(ss_sim_helpers(sim, count, 20), count, SS_SIM_AT_ONCE, keep_range, sim);
+    ss_parallel_for(ss_team_for_loop(sim->team, count, 20), count, SS_SIM_AT_ONCE, keep_range, sim);
     ss_soft_list held = soft->memory;
     soft->memory = soft->next;
     soft->next = held;

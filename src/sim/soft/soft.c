@@ -205,7 +205,7 @@ static bool read_bodies(ss_sim *sim, double h, ss_error *err)
     }
 
     body_loop of = {.sim = sim, .h = h};
-    ss_parallel_for(ss_sim_helpers(sim, bodies, 50), bodies, SS_SIM_AT_ONCE, start_bodies, &of);
+    ss_parallel_for(ss_team_for_loop(sim->team, bodies, 50), bodies, SS_SIM_AT_ONCE, start_bodies, &of);
     for (int r = 1; of.bad && r < soft->row_count; r++) {
         int b = soft->body_of[r];
         if (!find_roots(ss_world_body(sim->world, b), &soft->masses[b]))
@@ -214,8 +214,8 @@ static bool read_bodies(ss_sim *sim, double h, ss_error *err)
     }
     ss_sim_add_joint_forces(sim, NULL, soft->wrench);
 
-    ss_parallel_for(ss_sim_helpers(sim, soft->row_count, 30), soft->row_count, SS_SIM_AT_ONCE, fill_rows,
-                    &of);
+    ss_parallel_for(ss_team_for_loop(sim->team, soft->row_count, 30), soft->row_count, SS_SIM_AT_ONCE,
+                    fill_rows, &of);
     for (int r = 1; of.bad && r < soft->row_count; r++) {
         if (!fill_row(sim, r, h))
             return ss_fail(err, SS_ERROR_INPUT, "%s: its pose, velocity or force is not a usable number",
@@ -267,20 +267,36 @@ static void pass_over_slices(int64_t begin, int64_t end, int worker, void *conte
               ss_soft_slice(step->soft, step->colour, (int)end));
 }
 
+/* Who passes over the batches. Threads wait for each other after each colour, and some rows change cores. */
+static ss_team *helpers_for_pass(const ss_sim *sim)
+{
+    static const double batch = 60.0, point = 14.0;            // ns
+    static const double colour_trips = 8.0, batch_trips = 0.1; // round trips
+    const ss_soft *soft = sim->soft;
+    int batches = 0, colours = 0;
+    for (int c = 0; c < SS_SOFT_COLOURS; c++) {
+        if (!ss_soft_is_shared(soft, c)) continue;
+        batches += soft->colour_start[c + 1] - soft->colour_start[c];
+        colours++;
+    }
+    return ss_team_for(sim->team, batch * batches + point * soft->point_count,
+                       colour_trips * colours + batch_trips * batches);
+}
+
 /* Colour by colour. Every thread has the same slices each time, because it still has them in its cache. */
 static void pass_over_batches(ss_sim *sim, small_step *step, batch_pass pass)
 {
     const ss_soft *soft = step->soft;
     const int *start = soft->colour_start;
-    int threads = ss_team_size(sim->team), alone = 0;
+    ss_team *team = helpers_for_pass(sim);
+    int threads = ss_team_size(team), alone = 0;
     step->pass = pass;
-    for (int c = 0; c < SS_SOFT_COLOURS && threads > 1; c++) {
+    for (int c = 0; c < SS_SOFT_COLOURS && team; c++) {
         if (!ss_soft_is_shared(soft, c)) continue;
         if (alone < start[c]) pass_over(step, alone, start[c]);
         alone = start[c + 1];
         step->colour = c;
-        ss_parallel_for(sim->team, SS_SOFT_SLICES, (SS_SOFT_SLICES - 1) / threads + 1, pass_over_slices,
-                        step);
+        ss_parallel_for(team, SS_SOFT_SLICES, (SS_SOFT_SLICES - 1) / threads + 1, pass_over_slices, step);
     }
     if (alone < soft->batch_count) pass_over(step, alone, soft->batch_count);
 }
@@ -331,7 +347,7 @@ bool ss_soft_solve(ss_sim *sim, ss_error *err)
                                .impulse_scale = (float)(1.0 / (1.0 + stiff)),
                                .push = (float)(push_share * sim->grain / sim->h),
                                .slow = (float)(2.0 * sim->h * gravity)};
-    ss_team *helpers = ss_sim_helpers(sim, soft->row_count, 5);
+    ss_team *helpers = ss_team_for_loop(sim->team, soft->row_count, 5);
     if (soft->bounces) pass_over_batches(sim, &step, LOOK);
 
     for (int k = 0; k < steps; k++) {
@@ -505,7 +521,7 @@ bool ss_soft_move(ss_sim *sim, ss_error *err)
     soft->moved = true;
     of.velocity = ss_arena_take_unset(sim->memory, (size_t)count, sizeof *of.velocity, "velocities");
     if (!of.velocity) return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for %d bodies", count);
-    ss_parallel_for(ss_sim_helpers(sim, count, 25), count, SS_SIM_AT_ONCE, find_velocities, &of);
+    ss_parallel_for(ss_team_for_loop(sim->team, count, 25), count, SS_SIM_AT_ONCE, find_velocities, &of);
     for (int r = 1; of.bad && r < count; r++) {
         const double *velocity = of.velocity[r];
         if (diverged(sim, r, velocity))
@@ -513,7 +529,7 @@ bool ss_soft_move(ss_sim *sim, ss_error *err)
                            ss_sim_body_label(sim, soft->body_of[r]).text,
                            ss_vec3_norm(ss_vec3_load(velocity)), ss_vec3_norm(ss_vec3_load(velocity + 3)));
     }
-    ss_parallel_for(ss_sim_helpers(sim, count, 50), count, SS_SIM_AT_ONCE, move_rows, &of);
+    ss_parallel_for(ss_team_for_loop(sim->team, count, 50), count, SS_SIM_AT_ONCE, move_rows, &of);
     ss_sim_move_kinematic(sim);
     ss_soft_note_loads(sim);
     return ss_soft_keep(sim, err) && ss_sim_end_move(sim, NULL, err) && ss_soft_keep_joints(sim, err);

@@ -5,12 +5,12 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/team.h"
 #include "solver/auto/auto.h"
 #include "solver/core/nested_run.h"
 
-/* Unknowns: fewer in all are solved sooner by one thread than by a second one that has to wake; this many in
- * one island keep all threads busy. */
-enum { FEW = 1500, LARGE = 6000 };
+/* Unknowns: this many in one island keep all threads busy. */
+enum { LARGE = 6000 };
 
 typedef struct crew {
     const ss_run *run;
@@ -160,11 +160,13 @@ bool ss_auto_solve_islands(const ss_islands *islands, ss_run *run, double *x, ss
     for (int i = 0; i < count; i++) all.parts[i].share *= all_of_it / sum;
 
     // Side by side, or in turn: times of a history are those of one part after the other.
-    bool together = run->team && islands->first[count] >= FEW && !ss_run_records(run);
-    bool good = !together || run_together(&all, count, run->team), is_end = true;
+    static const double per_unknown = 1000.0; // ns, about, and a cache line from another core
+    ss_team *team = ss_team_for(run->team, per_unknown * (double)unknowns, (double)unknowns);
+    bool together = team && !ss_run_records(run);
+    bool good = !together || run_together(&all, count, team), is_end = true;
     for (int i = 0; i < count && !together; i++) {
         all.parts[i].measuring = measuring;
-        run_part(&all, i, run->arena, all.parts[i].problem->size >= FEW ? run->team : NULL);
+        run_part(&all, i, run->arena, run->team);
         measuring += all.parts[i].measuring;
     }
 

@@ -6,7 +6,7 @@
 
 #include "base/deadline.h"
 #include "base/memory.h"
-#include "base/team_hold.h"
+#include "base/team.h"
 #include "problem/bodies_form.h"
 #include "solver/core/ray.h"
 #include "solver/core/run_state.h"

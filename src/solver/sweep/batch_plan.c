@@ -224,6 +224,12 @@ bool ss_contact_plan_make(const ss_problem *problem, ss_arena *arena, ss_contact
     for (int p = 0; p < parts; p++) work[p + 1] += work[p];
     for (int t = 0; t < plan->task_count; t++)
         share[t] = 0.5f * (float)(work[home[t]] + work[home[t] + 1]) / (float)count;
+    for (int g = 0; g < groups_found; g++) {
+        int first = sorted[groups[g].begin], p = first_part[first], q = second_part[first];
+        bool lies_across = work[p] + work[p + 1] < plan->contact_count && // twice its middle
+                           work[q] + work[q + 1] >= plan->contact_count;
+        if (lies_across) plan->crossings += groups[g].end - groups[g].begin;
+    }
     return ss_task_graph_create(plan->task_count, edges, (const int(*)[2])edge, share, arena, &plan->graph);
 }
 
@@ -352,7 +358,7 @@ bool ss_batched_assign(ss_batched *batched, ss_arena *arena)
     assignment to = {.batched = batched, .blocks = (int *)batches->block, .lanes = lanes};
     to.taken = ss_arena_take(arena, (size_t)problem->bodies->bodies, sizeof *to.taken, "bodies of batches");
     if (!batches->block || !to.taken) return false;
-    ss_parallel_tasks(batched->team, &plan->graph, false, assign_task, &to);
+    ss_parallel_tasks(ss_batched_helpers(batched, SS_BATCH_ASSIGN), &plan->graph, false, assign_task, &to);
     for (int t = 0; t < plan->task_count; t++) {
         ss_batch_task *task = &plan->tasks[t];
         int count = task->end - task->begin;

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/team.h"
 #include "problem/laws.h"
 #include "linalg/conjugate.h"
 
@@ -28,9 +29,11 @@ static double overlap(ss_conjugate *cg)
 {
     const ss_batched *batched = cg->context;
     double sum = 0.0;
-    if (!batched->conjugate)
-        return ss_parallel_sum(cg->team, (int64_t)cg->part[SS_BATCHED_VELOCITIES].size, SS_CONJUGATE_GRAIN,
-                               overlap_range, cg);
+    if (!batched->conjugate) {
+        int64_t size = (int64_t)cg->part[SS_BATCHED_VELOCITIES].size;
+        return ss_parallel_sum(ss_team_for_loop(cg->team, size, 1), size, SS_CONJUGATE_GRAIN, overlap_range,
+                               cg);
+    }
     for (int t = 0; t < batched->plan.task_count; t++) sum += batched->plan.tasks[t].overlap;
     return sum;
 }
@@ -126,13 +129,14 @@ static void find_way(int64_t begin, int64_t end, int worker, void *context)
  * because joints that contradict each other have no cone to get to. */
 static double way_ahead(const ss_batched *batched, const ss_conjugate *cg, double change)
 {
-    enum { AT_ONCE = 128 }; // batches
+    enum { AT_ONCE = 128, BATCH = 40 }; // batches; ns
     const ss_conjugate_part *part = &cg->part[SS_BATCHED_IMPULSES], *cells = &cg->part[SS_BATCHED_CELLS];
     const ss_problem *problem = batched->problem;
     double q = sqrt(change / cg->last_square);
     _Atomic double shortest = q < 1.0 ? q / (1.0 - q) : INFINITY;
     way_search with = {.batched = batched, .part = part, .most = shortest, .way = &shortest};
-    ss_parallel_for(cg->team, batched->batches.count, AT_ONCE, find_way, &with);
+    ss_parallel_for(ss_team_for_loop(cg->team, batched->batches.count, BATCH), batched->batches.count,
+                    AT_ONCE, find_way, &with);
     double way = shortest, length = 0.0, step = 0.0;
     if (!(way >= least_way)) return 0.0;
 

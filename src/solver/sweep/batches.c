@@ -160,9 +160,8 @@ bool ss_batched_create(const ss_problem *problem, const ss_batched_method *metho
     batched->is_batched =
         ss_arena_take(arena, (size_t)problem->block_count, sizeof *batched->is_batched, "kinds of blocks");
     if (!batched->roots || !batched->is_batched) return false;
-    enum { AT_ONCE = 256 }; // bodies
-    ss_parallel_for(problem->block_count < SS_SHARED_LEAST_CONTACTS ? NULL : team, form->bodies, AT_ONCE,
-                    find_roots, batched);
+    enum { AT_ONCE = 256, ROOT = 50 }; // bodies; ns
+    ss_parallel_for(ss_team_for_loop(team, form->bodies, ROOT), form->bodies, AT_ONCE, find_roots, batched);
     if (!ss_batched_assign(batched, arena)) return false;
 
     // Memory for their numbers.
@@ -201,7 +200,7 @@ bool ss_batched_create(const ss_problem *problem, const ss_batched_method *metho
             return false;
     }
 
-    ss_parallel_tasks(team, &batched->plan.graph, false, fill_task,
+    ss_parallel_tasks(ss_batched_helpers(batched, SS_BATCH_FILL), &batched->plan.graph, false, fill_task,
                       &(work){.batched = batched, .tasks = batched->plan.tasks, .x = x});
     if (!ss_batch_cells_create(batched, arena)) return false;
     ss_batched_refresh(batched, x);
@@ -307,7 +306,8 @@ void ss_batched_refresh(ss_batched *batched, const double *x)
         ss_batch_cells_push(batched, x);
     }
     work with = {.batched = batched, .tasks = batched->plan.tasks};
-    ss_parallel_tasks(batched->team, &batched->plan.graph, false, push_task, &with);
+    ss_parallel_tasks(ss_batched_helpers(batched, SS_BATCH_PUSH), &batched->plan.graph, false, push_task,
+                      &with);
 }
 
 void ss_batched_relax(ss_batched *batched, double factor)
@@ -344,7 +344,8 @@ double ss_batched_sweep(ss_batched *batched, bool backward, double *x)
         batched->batches.beta = cg ? cg->weight : 0.0;
     }
     work with = {.batched = batched, .tasks = batched->plan.tasks, .backward = backward};
-    ss_parallel_tasks(batched->team, &batched->plan.graph, backward, sweep_task, &with);
+    ss_parallel_tasks(ss_batched_helpers(batched, SS_BATCH_SWEEP), &batched->plan.graph, backward, sweep_task,
+                      &with);
     if (cg) cg->is_due = false;
     for (int t = 0; t < batched->plan.task_count; t++) sum += batched->plan.tasks[t].change;
     return backward ? sum + ss_batch_cells_sweep(batched, true, x) : sum;
@@ -374,7 +375,8 @@ static void store_task(int t, int worker, void *context)
 void ss_batched_store(const ss_batched *batched, double *x)
 {
     work with = {.batched = (ss_batched *)(uintptr_t)batched, .tasks = batched->plan.tasks, .to = x};
-    ss_parallel_tasks(batched->team, &with.batched->plan.graph, false, store_task, &with);
+    ss_parallel_tasks(ss_batched_helpers(batched, SS_BATCH_STORE), &with.batched->plan.graph, false,
+                      store_task, &with);
 }
 
 bool ss_batched_is_finite(const ss_batched *batched)
@@ -409,7 +411,8 @@ bool ss_batched_velocities(const ss_batched *batched, const double *x, double *w
 {
     work with = {.batched = (ss_batched *)(uintptr_t)batched, .tasks = batched->plan.tasks, .to = w};
     ss_batch_cells_velocities(batched, x, w);
-    ss_parallel_tasks(batched->team, &with.batched->plan.graph, false, find_velocities, &with);
+    ss_parallel_tasks(ss_batched_helpers(batched, SS_BATCH_PUSH), &with.batched->plan.graph, false,
+                      find_velocities, &with);
     double sum = 0.0;
     for (int i = 0; i < batched->problem->size; i++) sum += fabs(w[i]);
     return isfinite(sum);

@@ -17,6 +17,7 @@
 #define SS_SOLVER_SWEEP_BATCHES_H
 
 #include "base/task_graph.h"
+#include "base/team.h"
 #include "linalg/conjugate.h"
 #include "problem/levers.h"
 #include "solver/sweep/batched.h"
@@ -151,6 +152,7 @@ typedef struct ss_contact_plan {
     ss_task_graph graph; /* tasks that share a body, one after the other */
     int *place;          /* row of y of every body, so that neighbours are near; NULL: as they are */
     int *part_row;       /* the first row of y of every part, and the end of the last */
+    int crossings;       /* contacts between the parts of one half of the work and of the other */
 } ss_contact_plan;
 
 /* Contacts are there; the rest is made. False when out of memory. */
@@ -191,6 +193,17 @@ typedef struct ss_batched {
      * finds their overlap. NULL: none, or all at once between sweeps, as cells need it. */
     ss_conjugate *conjugate;
 } ss_batched;
+
+/* ns of a contact in the tasks, about. */
+enum { SS_BATCH_STORE = 3, SS_BATCH_PUSH = 5, SS_BATCH_SWEEP = 14, SS_BATCH_ASSIGN = 30, SS_BATCH_FILL = 60 };
+/* Who does them. The bodies of contacts between two halves change cores; with more threads there are more
+ * such borders. */
+static inline ss_team *ss_batched_helpers(const ss_batched *batched, int each)
+{
+    const ss_contact_plan *plan = &batched->plan;
+    double borders = ss_team_size(batched->team) - 1.0;
+    return ss_team_for(batched->team, (double)plan->contact_count * each, borders * plan->crossings);
+}
 
 /* Can all of it be said in floats, and are there no cells? */
 bool ss_single_suits(const ss_batched *batched);
