@@ -32,7 +32,6 @@ typedef struct ss_auto_features {
     bool crowded;  /* bodies, and many contacts on each: redundant ones */
     bool smooth;   /* bodies, which touch in single points: spheres, capsules */
     bool round;    /* bodies, and no normal impulse turns one: spheres */
-    bool rolling;  /* bodies, and a third of the contacts that share a face are along lines of cylinders */
     bool planar;   /* bodies, and no contact of three rows: none that fits into a batch */
     bool chained;  /* a row between two bodies that both move */
     double sweep;  /* s, predicted for one sweep: for notes only */
