@@ -255,6 +255,7 @@ static double gloom(const ss_auto_features *f)
 static ss_auto_choice sweeps(const ss_solver *solver, const ss_auto_features *f)
 {
     static const double with_structure_of_matrix = 0.06, with_slippery = 0.1;
+    static const double one_by_one = 2.0; // planar contacts do not fit into batches
     ss_auto_kind kind = f->kind;
     if (kind == SS_AUTO_BOUNDS) kind = is_structure(f) ? SS_AUTO_STRUCTURE : SS_AUTO_LOOSE; // as cones
     double patience = patience_with[kind];
@@ -265,7 +266,7 @@ static ss_auto_choice sweeps(const ss_solver *solver, const ss_auto_features *f)
                             .patience = patience,
                             .gloom = gloom(f),
                             .budget = INT_MAX,
-                            .per_iteration = 1.0,
+                            .per_iteration = f->planar ? one_by_one : 1.0,
                             .cost = SWEEPS_NEED};
 }
 
@@ -389,10 +390,11 @@ void ss_auto_plan_first(const ss_problem *problem, const ss_auto_features *f, ss
         split.rival = f->kind == SS_AUTO_STRUCTURE && !f->crowded;
         is_split = add(problem, plan, split);
     }
-    // Heaps of discs: all contacts at once, extrapolated, are there in some hundred iterations.
+    // Heaps of discs: all contacts at once, extrapolated, are there in some hundred iterations, in which
+    // errors stay for a while again and again, or creep from the start.
     if (f->planar && !f->slippery && is_pile(problem, f)) {
         ss_auto_choice all_at_once = sweeps(&ss_solver_projected_fixed_point, f);
-        all_at_once.budget = 800, all_at_once.watch = SS_WATCH_NOTHING;
+        all_at_once.budget = 800, all_at_once.patience *= 2.5, all_at_once.gloom = INFINITY;
         if (add(problem, plan, all_at_once)) return;
     }
     const ss_solver *by_one = &ss_solver_nncg, *in_batches = &ss_solver_batched_nncg;
