@@ -438,7 +438,7 @@ static void plan_boxes(const ss_problem *problem, const ss_auto_features *f, ss_
  * joints; in piles and between joints the interior point method needs fewer steps. */
 static void plan_cones(const ss_problem *problem, const ss_auto_features *f, ss_auto_plan *plan)
 {
-    enum { FEW_WITHOUT_BODIES = 300, TURNS = 2 };
+    enum { FEW_WITHOUT_BODIES = 300, TURNS = 2, FEW_BODIES = 12 };
     bool pile = is_pile(problem, f);
     // Without friction it is a quadratic programme, which takes a few Newton steps and hundreds of splitting.
     if (f->slippery) add(problem, plan, newton(&ss_solver_alart_curnier, SS_WATCH_STEPS, f));
@@ -461,10 +461,14 @@ static void plan_cones(const ss_problem *problem, const ss_auto_features *f, ss_
     // hundreds of steps the other often needs twenty, and which it is cannot be seen beforehand. Newton steps
     // come first, and with much friction, where everything locks and the path inside leads round many
     // corners, they are tried with and without a proximal term; but in piles, in crowds of redundant
-    // contacts, between few joints and in machines the interior point method needs fewer steps.
-    bool inside_first = (pile && !f->rough) || f->crowded || few_with_joints || is_machine(f);
+    // contacts, between few joints and in machines the interior point method needs fewer steps. Crowds on a
+    // few bodies take as many of both, and a Newton step half the time: they come first there, at most for
+    // what the interior point method costs.
+    bool crowd_on_many = f->crowded && f->bodies > FEW_BODIES;
+    bool inside_first = (pile && !f->rough) || crowd_on_many || few_with_joints || is_machine(f);
     ss_auto_choice steps = proximal(f), inside = interior(f), again = proximal(f);
     if (!inside_first) inside.budget = 60;
+    if (f->crowded) steps.budget = (int)(inside.cost / steps.per_iteration);
     again.budget = f->laws & SS_LAW_FREE ? 150 : 200, again.from_start = true, again.settings[0][0] = NULL;
     bool rough_spheres = pile && f->rough && f->contacts <= SPHERES * f->bodies;
     if (rough_spheres) steps.budget = 35;
@@ -494,11 +498,8 @@ void ss_auto_plan_others(const ss_problem *problem, const ss_auto_features *f, s
 
 void ss_auto_plan_polish(const ss_problem *problem, const ss_auto_features *f, ss_auto_plan *plan)
 {
+    if (f->kind == SS_AUTO_STRUCTURE && f->crowded) return; // splitting leaves it where steps do not help
     ss_auto_choice steps = newton(&ss_solver_minmap_newton, SS_WATCH_STEPS, f);
-    steps.budget = f->laws & SS_LAW_FREE ? 3 : 8;     // where joints and contacts disagree more do not help
-    if (f->kind == SS_AUTO_STRUCTURE && f->crowded) { // splitting leaves it where steps do not help
-        steps = proximal(f);
-        steps.from_start = true, steps.settings[0][0] = NULL, steps.budget = 30;
-    }
+    steps.budget = f->laws & SS_LAW_FREE ? 3 : 8; // where joints and contacts disagree more do not help
     add(problem, plan, steps);
 }
