@@ -196,6 +196,19 @@ ss_auto_features ss_auto_look(const ss_problem *problem)
     return f;
 }
 
+bool ss_auto_contacts_part(const ss_problem *problem, const double *x)
+{
+    enum { SHARE = 20 }; // one contact in this many
+    int cones = 0, open = 0;
+    for (int k = 0; k < problem->block_count; k++) {
+        const ss_block *block = &problem->blocks[k];
+        if (!ss_law_is_cone(block->law)) continue;
+        cones++;
+        open += !(x[block->first] > 0.0);
+    }
+    return SHARE * open > cones;
+}
+
 double ss_auto_factor_work(const ss_problem *problem, ss_arena *arena)
 {
     enum { WIDTH = 6 };
@@ -454,8 +467,9 @@ static void plan_cones(const ss_problem *problem, const ss_auto_features *f, ss_
         turns.budget = TURNS, turns.from_start = true;
         add(problem, plan, turns);
     }
-    if (!was_split && (f->kind == SS_AUTO_STRUCTURE || (f->kind == SS_AUTO_LOOSE && !pile && !f->rough)))
-        add(problem, plan, splitting(f));
+    // What stands is split in a few dozen iterations, cards or towers; where contacts part it takes hundreds.
+    bool stands = f->kind == SS_AUTO_LOOSE && !pile && !f->parting;
+    if (!was_split && (f->kind == SS_AUTO_STRUCTURE || stands)) add(problem, plan, splitting(f));
 
     // Newton steps and the interior point method in turn, each with more the second time: where one needs
     // hundreds of steps the other often needs twenty, and which it is cannot be seen beforehand. Newton steps

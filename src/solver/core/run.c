@@ -315,7 +315,7 @@ bool ss_run_iteration(ss_run *run, const double *x, const double *w)
         bool measured = state->stop.gauge != SS_GAUGE_NONE && state->latest_iteration == state->iterations;
         double excess =
             measured ? ss_stop_criterion_excess(&state->stop, state->latest) : excess_of(state, x);
-        int next = stage->look(stage->context, done, excess);
+        int next = stage->look(stage->context, done, x, excess);
         state->stage_look = state->stage_start + next;
         goes_on = next > done;
     }
