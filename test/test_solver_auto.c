@@ -106,6 +106,20 @@ static known_problem of_scene(const char *name, int steps)
     return made;
 }
 
+/* Looks at the sweeps must not change when the stop rule is seen to hold. */
+TEST(looking_at_sweeps_costs_none)
+{
+    known_problem draughts = of_scene("checkers", 43);
+    ss_run_options run = {.max_iterations = 1000, .stop = {.gauge = SS_GAUGE_RELATIVE_ENERGY, .below = 1e-4}};
+    told watched = solve_with("auto", draughts.problem, &run),
+         alone = solve_with("batched-nncg", draughts.problem, &run);
+    ENSURE(watched.status == SS_CONVERGED && alone.status == SS_CONVERGED);
+    ENSURE(watched.iterations == alone.iterations);
+    told_free(&watched);
+    told_free(&alone);
+    known_problem_free(&draughts);
+}
+
 TEST(what_touches_in_points_is_projected)
 {
     expect(of_scene("spheres125", 22), SS_CONVERGED,
@@ -156,8 +170,36 @@ TEST(logs_roll_and_cards_do_not)
 {
     planned logs = plan_of(of_scene("log-pile", 40), 200), cards = plan_of(of_scene("card-house", 1), 0);
     ENSURE(logs.features.kind == SS_AUTO_LOOSE && cards.features.kind == SS_AUTO_LOOSE);
-    ENSURE(logs.features.rolling && is_choice(&logs, logs.first, "interior-point"));
-    ENSURE(!cards.features.rolling && is_choice(&cards, cards.first, "admm"));
+    ENSURE(is_choice(&logs, logs.first, "interior-point"));
+    ENSURE(is_choice(&cards, cards.first, "admm"));
+}
+
+/* A house of cards stands: all its contacts press. While it falls some part, and splitting would go on for
+ * hundreds of iterations. */
+TEST(what_stands_is_split_and_what_parts_is_not)
+{
+    known_problem cards = of_scene("card-house", 1);
+    told of = solve(cards.problem, 20000);
+    ENSURE(of.status == SS_CONVERGED && !ss_auto_contacts_part(cards.problem, of.x));
+    for (int k = 0; k < cards.problem->block_count; k += 10) of.x[cards.problem->blocks[k].first] = 0.0;
+    ENSURE(ss_auto_contacts_part(cards.problem, of.x));
+
+    planned falling = {.features = ss_auto_look(cards.problem)};
+    falling.features.parting = true;
+    ss_auto_plan_first(cards.problem, &falling.features, &falling.plan);
+    falling.first = falling.plan.count;
+    ss_auto_plan_others(cards.problem, &falling.features, &falling.plan);
+    ENSURE(is_choice(&falling, falling.first, "proximal-point"));
+    told_free(&of);
+    known_problem_free(&cards);
+}
+
+/* Many contacts on a few bodies: a Newton step takes half the time of one inside. */
+TEST(crowds_on_few_bodies_take_newton_steps_first)
+{
+    planned few = plan_of(of_scene("l-stack", 5), 0), many = plan_of(of_scene("box-pyramid", 1), 0);
+    ENSURE(few.features.crowded && is_choice(&few, few.first, "proximal-point"));
+    ENSURE(many.features.crowded && is_choice(&many, many.first, "interior-point"));
 }
 
 /* Normals of two opposite feet turn a box about the same direction, as those along a log do. */

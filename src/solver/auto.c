@@ -38,15 +38,17 @@ typedef struct automatic {
     bool is_planned; // beyond the sweeps
     bool is_polished;
     double *x, *start;
-    ss_best best;   // x, by its excess
-    double nothing; // excess of no impulses at all; 0: not measured yet
-    bool ray;       // some method saw impulses that grow without bound
+    const double *seen; // the iterate at the last look, while a stage is watched; NULL: that is x
+    ss_best best;       // x, by its excess
+    double nothing;     // excess of no impulses at all; 0: not measured yet
+    bool ray;           // some method saw impulses that grow without bound
 } automatic;
 
 /* Most problems are solved by the first sweeps: what comes then is planned only when it is needed. */
 static const ss_auto_choice *choice_at(automatic *a, int index)
 {
     if (index >= a->plan.count && !a->is_planned) {
+        a->features.parting = ss_auto_contacts_part(a->problem, a->seen ? a->seen : a->x);
         ss_auto_plan_others(a->problem, &a->features, &a->plan);
         a->is_planned = true;
     }
@@ -124,9 +126,10 @@ static bool pays(watch *w, int iteration)
     return fmin(rest, w->choice->gloom) * spent <= patience;
 }
 
-static int look(void *context, int iteration, double excess)
+static int look(void *context, int iteration, const double *x, double excess)
 {
     watch *w = context;
+    w->a->seen = x;
     if (w->looks == LOOKS) { // far out the old ones are of no use
         memmove(w->iteration, w->iteration + LOOKS / 2, LOOKS / 2 * sizeof *w->iteration);
         memmove(w->log_excess, w->log_excess + LOOKS / 2, LOOKS / 2 * sizeof *w->log_excess);
@@ -238,7 +241,10 @@ static bool run_choice(automatic *a, const ss_auto_choice *choice, int next, ss_
     ss_nested_run_end end;
     if (a->trail->count < SS_AUTO_CHOICES) a->trail->solver[a->trail->count++] = choice->solver;
     if (choice->from_start) memcpy(a->x, a->start, (size_t)a->problem->size * sizeof *a->x);
-    if (!ss_run_nested(a->run, a->problem, &stage, a->x, &end)) return *status = SS_FAILED, true;
+    bool good = ss_run_nested(a->run, a->problem, &stage, a->x, &end);
+    a->seen = NULL;
+    if (!good) return *status = SS_FAILED, true;
+    if (!(end.excess < 1.0 || end.is_over)) choice_at(a, next); // planned from here, with notes or without
     note_stage(a, &w, &end);
     if (end.is_over && ss_run_status(a->run) == SS_CONVERGED) return *status = SS_CONVERGED, true;
     // at the deadline the last look has to do; the first stage has none before it to be compared with
@@ -271,7 +277,7 @@ static bool run_islands(automatic *a, ss_status *status)
 }
 
 /* Some come close and creep: contacts that hold each other disagree by a little. A few Newton steps from
- * there cost less than another beginning, and so do some from the start. */
+ * there cost less than another beginning. */
 static bool polish(automatic *a, int next, ss_status *status)
 {
     ss_auto_plan steps = {.without_factors = a->plan.without_factors};

@@ -32,9 +32,9 @@ typedef struct ss_auto_features {
     bool crowded;  /* bodies, and many contacts on each: redundant ones */
     bool smooth;   /* bodies, which touch in single points: spheres, capsules */
     bool round;    /* bodies, and no normal impulse turns one: spheres */
-    bool rolling;  /* bodies, and a third of the contacts that share a face are along lines of cylinders */
     bool planar;   /* bodies, and no contact of three rows: none that fits into a batch */
     bool chained;  /* a row between two bodies that both move */
+    bool parting;  /* some contacts do not press; known when the others are planned, from an iterate */
     double sweep;  /* s, predicted for one sweep: for notes only */
 } ss_auto_features;
 
@@ -74,6 +74,8 @@ typedef struct ss_auto_plan {
 } ss_auto_plan;
 
 ss_auto_features ss_auto_look(const ss_problem *problem);
+/* Do more than a twentieth of the contacts not press at x? */
+bool ss_auto_contacts_part(const ss_problem *problem, const double *x);
 /* Multiplications in one factorisation of the bodies' matrix, by its order of elimination; 0 where there are
  * no bodies, or no memory to find out. */
 double ss_auto_factor_work(const ss_problem *problem, ss_arena *arena);

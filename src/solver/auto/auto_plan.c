@@ -73,14 +73,6 @@ static bool is_structure(const ss_auto_features *f)
     return f->crowded || (is_joined(f) && f->contacts >= PER_FACE * f->faces);
 }
 
-/* Spheres touch in points, rocks and logs in one or two: little is redundant there, and in
- * space factors fill. */
-static bool is_pile(const ss_auto_features *f)
-{
-    enum { LARGE = 300 };
-    return f->contacts < (f->rolling || f->unknowns > LARGE ? 3 : 2) * f->faces;
-}
-
 /* Equations of joints and a few contacts, which splitting solves by one factorisation. */
 static bool is_machine(const ss_auto_features *f)
 {
@@ -90,12 +82,13 @@ static bool is_machine(const ss_auto_features *f)
 
 /* Contacts of the same two bodies come one after the other, and meet the same others: their columns have
  * the same rows. */
-static bool same_face(const ss_problem *problem, int k)
+static inline bool same_face(const ss_problem *problem, int k)
 {
     int i = problem->blocks[k].first, last = problem->blocks[k - 1].first;
-    if (problem->bodies)
-        return memcmp(problem->bodies->pair[i], problem->bodies->pair[last], sizeof *problem->bodies->pair) ==
-               0;
+    if (problem->bodies) {
+        const int *pair = problem->bodies->pair[i], *before = problem->bodies->pair[last];
+        return pair[0] == before[0] && pair[1] == before[1];
+    }
     if (!problem->A) return false;
     const int *start = problem->A->start, *row = problem->A->row;
     int entries = start[i + 1] - start[i];
@@ -136,37 +129,61 @@ static bool rolls(const ss_problem *problem, const ss_block *first, const ss_blo
     return true;
 }
 
+/* Of the contacts of a face after its first, do a third or more lie along lines of cylinders? */
+static bool is_rolling(const ss_problem *problem)
+{
+    int doubles = 0, rolling = 0;
+    for (int k = 1; problem->bodies && k < problem->block_count; k++) {
+        const ss_block *block = &problem->blocks[k];
+        if (!ss_law_is_cone(block->law) || !same_face(problem, k)) continue;
+        doubles++;
+        rolling += rolls(problem, block - 1, block);
+    }
+    return problem->bodies && 3 * rolling >= doubles;
+}
+
+/* Spheres touch in points, rocks and logs in one or two: little is redundant there, and in
+ * space factors fill. */
+static bool is_pile(const ss_problem *problem, const ss_auto_features *f)
+{
+    enum { LARGE = 300 };
+    if (f->kind != SS_AUTO_LOOSE || f->contacts >= 3 * f->faces) return false;
+    return f->contacts < 2 * f->faces || f->unknowns > LARGE || is_rolling(problem);
+}
+
 ss_auto_features ss_auto_look(const ss_problem *problem)
 {
     enum { FEW = 48, PER_BODY = 5 };
     static const double per_entry = 0.7e-9, per_call = 0.3e-6; // s
     static const double slippery = 0.005, rough = 0.9;         // coefficients of friction
+    const ss_bodies_form *form = problem->bodies && problem->bodies->bodies > 0 ? problem->bodies : NULL;
     ss_auto_features f = {.unknowns = problem->size,
                           .contacts = ss_problem_contacts(problem),
-                          .bodies = problem->bodies ? problem->bodies->bodies : 0,
+                          .bodies = form ? form->bodies : 0,
                           .laws = ss_problem_laws(problem)};
-    f.slippery = f.rough = f.round = f.planar = f.bodies > 0;
-    int doubles = 0, rolling = 0; // contacts of a face after its first
+    f.round = f.planar = form;
+    double least = INFINITY, most = 0.0; // coefficients of friction
     for (int k = 0; k < problem->block_count; k++) {
-        const int *pair = f.bodies ? problem->bodies->pair[problem->blocks[k].first] : NULL;
-        bool is_inner = pair && pair[0] >= 0 && pair[1] >= 0, is_new = k == 0 || !same_face(problem, k);
-        f.chained |= is_inner;
+        const ss_block *block = &problem->blocks[k];
+        bool is_new = k == 0 || !same_face(problem, k);
         f.faces += is_new;
-        f.inner_faces += is_new && is_inner;
-        if (!ss_law_is_cone(problem->blocks[k].law)) continue;
-        f.slippery &= problem->blocks[k].mu <= slippery;
-        f.rough &= problem->blocks[k].mu >= rough;
-        f.round = f.round && is_round(problem, &problem->blocks[k]);
-        doubles += !is_new;
-        rolling += !is_new && f.bodies && rolls(problem, &problem->blocks[k - 1], &problem->blocks[k]);
-        f.planar &= problem->blocks[k].size == 2;
+        if (form && form->pair[block->first][0] >= 0 && form->pair[block->first][1] >= 0) {
+            f.chained = true;
+            f.inner_faces += is_new;
+        }
+        if (!ss_law_is_cone(block->law)) continue;
+        if (block->mu < least) least = block->mu;
+        if (block->mu > most) most = block->mu;
+        f.round = f.round && is_round(problem, block);
+        f.planar = f.planar && block->size == 2;
     }
+    f.slippery = form && most <= slippery;
+    f.rough = form && least >= rough;
     double entries = problem->bodies ? 12.0 * problem->size
                      : problem->A    ? (double)problem->A->start[problem->size]
                                      : 0.0;
     f.sweep = per_call + per_entry * entries;
 
-    f.rolling = f.bodies && 3 * rolling >= doubles;
     f.crowded = f.bodies && f.contacts >= PER_BODY * f.bodies;
     f.smooth = f.bodies && 2 * f.contacts < 3 * f.faces;
     bool has_cones = f.laws & (SS_LAW_CONE | SS_LAW_CONVEX);
@@ -177,6 +194,19 @@ ss_auto_features ss_auto_look(const ss_problem *problem)
              : f.bodies                           ? SS_AUTO_LOOSE
                                                   : SS_AUTO_MATRIX;
     return f;
+}
+
+bool ss_auto_contacts_part(const ss_problem *problem, const double *x)
+{
+    enum { SHARE = 20 }; // one contact in this many
+    int cones = 0, open = 0;
+    for (int k = 0; k < problem->block_count; k++) {
+        const ss_block *block = &problem->blocks[k];
+        if (!ss_law_is_cone(block->law)) continue;
+        cones++;
+        open += !(x[block->first] > 0.0);
+    }
+    return SHARE * open > cones;
 }
 
 double ss_auto_factor_work(const ss_problem *problem, ss_arena *arena)
@@ -216,7 +246,10 @@ static bool add(const ss_problem *problem, ss_auto_plan *plan, ss_auto_choice ch
 {
     bool sweeps = choice.solver == &ss_solver_batched_nncg || choice.solver == &ss_solver_nncg;
     if (plan->without_factors && !sweeps) return false;
-    if (plan->count == SS_AUTO_CHOICES || ss_solver_refusal(choice.solver, problem)) return false;
+    if (plan->count == SS_AUTO_CHOICES) return false;
+    bool is_known = false; // that it accepts the problem
+    for (int i = 0; i < plan->count; i++) is_known |= plan->at[i].solver == choice.solver;
+    if (!is_known && ss_solver_refusal(choice.solver, problem)) return false;
     plan->at[plan->count++] = choice;
     return true;
 }
@@ -235,6 +268,7 @@ static double gloom(const ss_auto_features *f)
 static ss_auto_choice sweeps(const ss_solver *solver, const ss_auto_features *f)
 {
     static const double with_structure_of_matrix = 0.06, with_slippery = 0.1;
+    static const double one_by_one = 2.0; // planar contacts do not fit into batches
     ss_auto_kind kind = f->kind;
     if (kind == SS_AUTO_BOUNDS) kind = is_structure(f) ? SS_AUTO_STRUCTURE : SS_AUTO_LOOSE; // as cones
     double patience = patience_with[kind];
@@ -245,7 +279,7 @@ static ss_auto_choice sweeps(const ss_solver *solver, const ss_auto_features *f)
                             .patience = patience,
                             .gloom = gloom(f),
                             .budget = INT_MAX,
-                            .per_iteration = 1.0,
+                            .per_iteration = f->planar ? one_by_one : 1.0,
                             .cost = SWEEPS_NEED};
 }
 
@@ -271,12 +305,15 @@ static ss_auto_choice splitting(const ss_auto_features *f)
     double filled = 6.0 + 24.0 * f->bodies * cbrt(f->bodies) / fmax(f->unknowns, 1.0);
     if (f->bodies) per = fmin(per, cost_of_admm.in_calls * filled);
     int needs = f->kind == SS_AUTO_LOOSE && !is_joined(f) ? ADMM_NEEDS_LOOSE : ADMM_NEEDS;
+    // Where there are no joints it takes up to 40 iterations, the last five for half of the digits, or
+    // hundreds: the rate of the first 20 does not tell which.
+    int least = !f->bodies ? 50 : f->laws & SS_LAW_FREE ? 20 : 30;
     ss_auto_choice choice = {.solver = &ss_solver_admm,
                              .watch = SS_WATCH_RATE,
                              .patience = patience_with_admm,
                              .gloom = gloom(f),
                              .budget = 400,
-                             .least = f->bodies ? 20 : 50,
+                             .least = least,
                              .per_iteration = per,
                              .cost = needs * per,
                              .from_start = true};
@@ -369,10 +406,11 @@ void ss_auto_plan_first(const ss_problem *problem, const ss_auto_features *f, ss
         split.rival = f->kind == SS_AUTO_STRUCTURE && !f->crowded;
         is_split = add(problem, plan, split);
     }
-    // Heaps of discs: all contacts at once, extrapolated, are there in some hundred iterations.
-    if (f->kind == SS_AUTO_LOOSE && is_pile(f) && f->planar && !f->slippery) {
+    // Heaps of discs: all contacts at once, extrapolated, are there in some hundred iterations, in which
+    // errors stay for a while again and again, or creep from the start.
+    if (f->planar && !f->slippery && is_pile(problem, f)) {
         ss_auto_choice all_at_once = sweeps(&ss_solver_projected_fixed_point, f);
-        all_at_once.budget = 800, all_at_once.watch = SS_WATCH_NOTHING;
+        all_at_once.budget = 800, all_at_once.patience *= 2.5, all_at_once.gloom = INFINITY;
         if (add(problem, plan, all_at_once)) return;
     }
     const ss_solver *by_one = &ss_solver_nncg, *in_batches = &ss_solver_batched_nncg;
@@ -413,8 +451,8 @@ static void plan_boxes(const ss_problem *problem, const ss_auto_features *f, ss_
  * joints; in piles and between joints the interior point method needs fewer steps. */
 static void plan_cones(const ss_problem *problem, const ss_auto_features *f, ss_auto_plan *plan)
 {
-    enum { FEW_WITHOUT_BODIES = 300, TURNS = 2 };
-    bool pile = f->kind == SS_AUTO_LOOSE && is_pile(f);
+    enum { FEW_WITHOUT_BODIES = 300, TURNS = 2, FEW_BODIES = 12 };
+    bool pile = is_pile(problem, f);
     // Without friction it is a quadratic programme, which takes a few Newton steps and hundreds of splitting.
     if (f->slippery) add(problem, plan, newton(&ss_solver_alart_curnier, SS_WATCH_STEPS, f));
     bool few_with_joints = f->kind == SS_AUTO_FEW && f->laws & SS_LAW_FREE;
@@ -429,17 +467,22 @@ static void plan_cones(const ss_problem *problem, const ss_auto_features *f, ss_
         turns.budget = TURNS, turns.from_start = true;
         add(problem, plan, turns);
     }
-    if (!was_split && (f->kind == SS_AUTO_STRUCTURE || (f->kind == SS_AUTO_LOOSE && !pile && !f->rough)))
-        add(problem, plan, splitting(f));
+    // What stands is split in a few dozen iterations, cards or towers; where contacts part it takes hundreds.
+    bool stands = f->kind == SS_AUTO_LOOSE && !pile && !f->parting;
+    if (!was_split && (f->kind == SS_AUTO_STRUCTURE || stands)) add(problem, plan, splitting(f));
 
     // Newton steps and the interior point method in turn, each with more the second time: where one needs
     // hundreds of steps the other often needs twenty, and which it is cannot be seen beforehand. Newton steps
     // come first, and with much friction, where everything locks and the path inside leads round many
     // corners, they are tried with and without a proximal term; but in piles, in crowds of redundant
-    // contacts, between few joints and in machines the interior point method needs fewer steps.
-    bool inside_first = (pile && !f->rough) || f->crowded || few_with_joints || is_machine(f);
+    // contacts, between few joints and in machines the interior point method needs fewer steps. Crowds on a
+    // few bodies take as many of both, and a Newton step half the time: they come first there, at most for
+    // what the interior point method costs.
+    bool crowd_on_many = f->crowded && f->bodies > FEW_BODIES;
+    bool inside_first = (pile && !f->rough) || crowd_on_many || few_with_joints || is_machine(f);
     ss_auto_choice steps = proximal(f), inside = interior(f), again = proximal(f);
     if (!inside_first) inside.budget = 60;
+    if (f->crowded) steps.budget = (int)(inside.cost / steps.per_iteration);
     again.budget = f->laws & SS_LAW_FREE ? 150 : 200, again.from_start = true, again.settings[0][0] = NULL;
     bool rough_spheres = pile && f->rough && f->contacts <= SPHERES * f->bodies;
     if (rough_spheres) steps.budget = 35;
@@ -469,11 +512,8 @@ void ss_auto_plan_others(const ss_problem *problem, const ss_auto_features *f, s
 
 void ss_auto_plan_polish(const ss_problem *problem, const ss_auto_features *f, ss_auto_plan *plan)
 {
+    if (f->kind == SS_AUTO_STRUCTURE && f->crowded) return; // splitting leaves it where steps do not help
     ss_auto_choice steps = newton(&ss_solver_minmap_newton, SS_WATCH_STEPS, f);
-    steps.budget = f->laws & SS_LAW_FREE ? 3 : 8;     // where joints and contacts disagree more do not help
-    if (f->kind == SS_AUTO_STRUCTURE && f->crowded) { // splitting leaves it where steps do not help
-        steps = proximal(f);
-        steps.from_start = true, steps.settings[0][0] = NULL, steps.budget = 30;
-    }
+    steps.budget = f->laws & SS_LAW_FREE ? 3 : 8; // where joints and contacts disagree more do not help
     add(problem, plan, steps);
 }

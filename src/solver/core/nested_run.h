@@ -13,10 +13,10 @@ typedef struct ss_nested_run {
     const ss_solver *solver;
     const void *options; /* NULL: its defaults */
     int budget;          /* iterations */
-    /* Asked with a measured iterate, first after `first_look` iterations; NULL: never. `excess`: what the
+    /* Asked with a measured iterate x, first after `first_look` iterations; NULL: never. `excess`: what the
      * stop rule measures over what it allows. Returns the iteration of the stage at which to look again; one
      * that is over ends the stage. */
-    int (*look)(void *context, int iteration, double excess);
+    int (*look)(void *context, int iteration, const double *x, double excess);
     void *context;
     int first_look;
 } ss_nested_run;

@@ -129,6 +129,7 @@ bool ss_run_due(ss_run *run, double energy)
     struct ss_run_state *state = run->state;
     ss_measuring_schedule *schedule = &state->schedule;
     int next = state->iterations + 1;
+    schedule->offered = energy;
 
     // Every iterate is wanted, or this one, or none.
     if ((state->stage && next >= state->stage_look) || state->keep_last) return true;
@@ -139,7 +140,6 @@ bool ss_run_due(ss_run *run, double energy)
 
     // The method's own word, anything that falls like the square of the gauge. The doubling of pauses is for
     // estimates that mean nothing.
-    schedule->offered = energy;
     if (!(energy > 0.0) || next >= (schedule->forced ? schedule->forced : FIRST)) return true;
 
     // The first time it has to do as it is, if the rule is about energies at all.
@@ -315,7 +315,7 @@ bool ss_run_iteration(ss_run *run, const double *x, const double *w)
         bool measured = state->stop.gauge != SS_GAUGE_NONE && state->latest_iteration == state->iterations;
         double excess =
             measured ? ss_stop_criterion_excess(&state->stop, state->latest) : excess_of(state, x);
-        int next = stage->look(stage->context, done, excess);
+        int next = stage->look(stage->context, done, x, excess);
         state->stage_look = state->stage_start + next;
         goes_on = next > done;
     }
