@@ -135,6 +135,20 @@ TEST(the_inverse_undoes_the_matrix_in_any_unit)
     }
 }
 
+TEST(cramers_rule_finds_what_the_matrix_was_applied_to)
+{
+    ss_random random = ss_random_start(5, 0);
+    ss_vec3 x = {1.5, -2.0, 0.25}, found;
+    for (int i = 0; i < 100; i++) {
+        ss_mat3 a = random_matrix(&random);
+        if (fabs(ss_mat3_determinant(a)) < 0.05) continue; // condition below about 1000
+        ENSURE(ss_mat3_solve(a, ss_mat3_apply(a, x), &found));
+        ENSURE(distance(found, x) < 1e-11); // 1000 roundings
+    }
+    ENSURE(!ss_mat3_solve(ss_mat3_diagonal(1, 0, 1), x, &found));
+    ENSURE(!ss_mat3_solve(ss_mat3_diagonal(1, NAN, 1), x, &found));
+}
+
 TEST(a_singular_matrix_has_no_inverse)
 {
     ss_mat3 inverse = ss_mat3_identity();

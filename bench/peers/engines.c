@@ -6,9 +6,9 @@
  *     race_engines versions
  *
  * ENGINE is ours, ode-quick, ode-step, bullet or mujoco; its settings are dt (s), iterations, solver,
- * tolerance and threads, of ours all options of ss_sim_option_table. After them: time (simulated, s), limit
- * (s of processor time in steps: what takes longer is cut off and says so), repeats (the fastest counts, as
- * long as all fit into the limit).
+ * tolerance and threads, of ours all options of ss_sim_option_table, and margin. After them: time (simulated,
+ * s), limit (s of processor time in steps: what takes longer is cut off and says so), repeats (the fastest
+ * counts, as long as all fit into the limit).
  *
  * Prints an object of JSON. Time is that of stepping alone, per simulated second: of the processor, but wall
  * time with several threads. How good the motion was is measured the same way for all, by our own
@@ -259,9 +259,13 @@ static outcome run_ours(const request *ask)
     if (ask->scene->options) ask->scene->options(parameters, &options);
     options.h = ask->effort.h;
     options.threads = 1;
-    for (int i = 0; ask->settings[i]; i++)
-        if (!ss_options_assign(ss_sim_option_table, &options, ask->settings[i], &err))
-            refuse(err.message, ask->settings[i]);
+    for (int i = 0; ask->settings[i]; i++) {
+        const char *word = ask->settings[i];
+        bool good = value_of(word, "margin")
+                        ? ss_options_assign(ss_collision_option_table, &options.collision, word, &err)
+                        : ss_options_assign(ss_sim_option_table, &options, word, &err);
+        if (!good) refuse(err.message, word);
+    }
     ss_sim *sim = ss_sim_create(world, &options, &err);
     if (!sim) refuse(err.message, ask->scene->name);
 

@@ -17,9 +17,17 @@ typedef struct placed_pair {
     ss_mat3 turn;
     ss_vec3 shift;
     double slack; /* m, of rounding */
+    int first;    /* the face that is tried first */
     int start;    /* a vertex of the other, where the first climb begins */
+    double least; /* m: faces that are no farther away are of no use */
     ss_approach approach;
 } placed_pair;
+
+/* The face whose plane is farthest below the other's centre. */
+static int face_towards(const ss_hull *hull, const ss_hull *other, ss_mat3 turn, ss_vec3 shift)
+{
+    return ss_hull_farthest_face(hull, ss_vec3_add(shift, ss_mat3_apply(turn, other->centre)));
+}
 
 static bool is_enough(const ss_axis *axis, const ss_approach *approach)
 {
@@ -45,14 +53,13 @@ static bool try_face(const placed_pair *p, int f, ss_axis *best, ss_vec3 *low)
 static ss_axis farthest_face(const placed_pair *p)
 {
     const ss_hull *hull = p->hull;
-    ss_axis best = {.separation = -INFINITY, .vertex = p->start};
-    if (hull->face_count == 0) return best;
+    ss_axis best = {.separation = p->least, .feature = -1, .vertex = p->start};
+    if (hull->face_count == 0) return (ss_axis){.separation = -INFINITY, .feature = -1};
 
-    /* Begins with the face whose plane is farthest below the other's centre, after which most others are
-     * ruled out by the vertex that is nearest to it, or by the last one that ruled out another. */
-    ss_vec3 low = ss_vec3_add(p->shift, ss_mat3_apply(p->turn, p->other->centre)), nearest;
-    int first = ss_hull_farthest_face(hull, low);
-    try_face(p, first, &best, &low);
+    /* After the first face most others are ruled out by the vertex that is nearest to it, or by the last one
+     * that ruled out another. */
+    ss_vec3 low, nearest;
+    try_face(p, p->first, &best, &low);
     nearest = low;
     double limit = best.separation - p->slack;
     for (int block = 0; block < hull->face_count && !is_enough(&best, &p->approach); block += SS_HULL_BLOCK) {
@@ -61,7 +68,8 @@ static ss_axis farthest_face(const placed_pair *p)
             int bit = __builtin_ctzll(left), f = block + bit;
             const ss_hull_face *face = &hull->face[f];
             left &= left - 1;
-            if (height_over(face, nearest) < limit || height_over(face, low) < limit || f == first) continue;
+            if (height_over(face, nearest) < limit || height_over(face, low) < limit || f == p->first)
+                continue;
             if (!try_face(p, f, &best, &low)) continue;
             if (is_enough(&best, &p->approach)) break;
             nearest = low;
@@ -69,6 +77,7 @@ static ss_axis farthest_face(const placed_pair *p)
             left = ss_hull_faces_below(hull, block, nearest, limit) & ~((UINT64_C(2) << bit) - 1);
         }
     }
+    if (best.feature < 0) best.separation = -INFINITY;
     return best;
 }
 
@@ -239,18 +248,28 @@ static ss_axis farthest_edges(const ss_hull_pair *pair, int near, double known, 
 
 bool ss_separating_axes_find(const ss_hull_pair *pair, const ss_approach *approach, ss_separating_axes *best)
 {
+    const ss_hull *a = pair->a, *b = pair->b;
+    ss_mat3 to_b = ss_mat3_transpose(pair->turn);
+    ss_vec3 shift_b = ss_vec3_negate(ss_mat3_apply(to_b, pair->shift));
     double slack = ROUNDING * (pair->size + ss_vec3_norm(pair->shift));
-    placed_pair from_a = {pair->a, pair->b, pair->turn, pair->shift, slack, 0, *approach};
+
+    // Vertices that are nearest to the other are most likely those of the face towards it.
+    int first_a = face_towards(a, b, pair->turn, pair->shift), first_b = 0, start = 0;
+    if (b->face_count > 0) {
+        first_b = face_towards(b, a, to_b, shift_b);
+        start = b->loop[b->face[first_b].first];
+    }
+    placed_pair from_a = {a, b, pair->turn, pair->shift, slack, first_a, start, -INFINITY, *approach};
     best->face_a = farthest_face(&from_a);
     best->last = &best->face_a;
     if (is_enough(best->last, approach)) return false;
 
-    // a's vertices that are nearest to b are most likely those of its farthest face
-    int start = pair->a->loop[pair->a->face[best->face_a.feature].first];
-    placed_pair from_b = {pair->b, pair->a,  ss_mat3_transpose(pair->turn), {0.0, 0.0, 0.0}, slack,
-                          start,   *approach};
-    from_b.shift = ss_vec3_negate(ss_mat3_apply(from_b.turn, pair->shift));
-    from_b.approach.way = ss_vec3_negate(ss_mat3_apply(from_b.turn, approach->way));
+    // A face of b that is less far away than one of a by more than the bias is of no use, nor is it enough.
+    double least = best->face_a.separation - 2.0 * SS_FACE_BIAS * pair->size;
+    least = fmin(least, approach->rest + approach->turning);
+    start = a->loop[a->face[best->face_a.feature].first];
+    placed_pair from_b = {b, a, to_b, shift_b, slack, first_b, start, least, *approach};
+    from_b.approach.way = ss_vec3_negate(ss_mat3_apply(to_b, approach->way));
     best->face_b = farthest_face(&from_b);
     best->face_b.normal = ss_vec3_negate(ss_mat3_apply(pair->turn, best->face_b.normal));
     best->last = &best->face_b;

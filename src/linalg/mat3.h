@@ -125,6 +125,18 @@ static inline double ss_mat3_determinant(ss_mat3 a)
     return ss_vec3_dot(ss_mat3_row(&a, 0), ss_vec3_cross(ss_mat3_row(&a, 1), ss_mat3_row(&a, 2)));
 }
 
+/* a x = b by Cramer's rule, for entries whose products neither overflow nor underflow; false when the
+ * determinant is zero or not finite */
+static inline bool ss_mat3_solve(ss_mat3 a, ss_vec3 b, ss_vec3 *x)
+{
+    ss_vec3 a0 = ss_mat3_column(&a, 0), a1 = ss_mat3_column(&a, 1), a2 = ss_mat3_column(&a, 2);
+    ss_vec3 cross = ss_vec3_cross(a1, a2), with_b = ss_vec3_cross(a0, b);
+    double by = 1.0 / ss_vec3_dot(a0, cross);
+    if (!isfinite(by)) return false;
+    *x = (ss_vec3){by * ss_vec3_dot(b, cross), by * ss_vec3_dot(with_b, a2), -by * ss_vec3_dot(with_b, a1)};
+    return true;
+}
+
 /* (a + a') / 2: an inertia tensor that was rotated is symmetric but for rounding */
 static inline ss_mat3 ss_mat3_symmetric_part(ss_mat3 a)
 {

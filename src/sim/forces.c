@@ -14,27 +14,33 @@ static void add(double *to, double factor, ss_vec3 v)
 /* Derivative of w x I w. */
 static ss_mat3 slope_of(ss_mat3 inertia, ss_vec3 w)
 {
-    return ss_mat3_add_scaled(ss_mat3_multiply(ss_mat3_skew(w), inertia), -1.0,
-                              ss_mat3_skew(ss_mat3_apply(inertia, w)));
+    ss_mat3 turned = ss_mat3_from_columns(ss_vec3_cross(w, ss_mat3_column(&inertia, 0)),
+                                          ss_vec3_cross(w, ss_mat3_column(&inertia, 1)),
+                                          ss_vec3_cross(w, ss_mat3_column(&inertia, 2)));
+    return ss_mat3_add_scaled(turned, -1.0, ss_mat3_skew(ss_mat3_apply(inertia, w)));
 }
 
 /* The midpoint rule I (w1 - w0) + h w x I w = 0, w = (w0 + w1) / 2, keeps energy and momentum of a free body,
- * because both are quadratic in w. Newton's method; false when it does not converge, which takes about a
- * radian per step. */
-static bool turn_midway(ss_mat3 inertia, ss_vec3 before, double h, ss_vec3 *after)
+ * because both are quadratic in w. Newton's method for w; what a step d of it leaves of this quadratic
+ * equation is h d x I d / 2. *change = w1 - w0; false when it does not converge, which takes about a radian
+ * per step. */
+static bool turn_midway(ss_mat3 inertia, ss_vec3 before, double h, ss_vec3 *change)
 {
-    static const double rounding = 1e-14;
-    double enough = rounding * ss_vec3_norm(ss_mat3_apply(inertia, before));
-    *after = before;
+    static const double rounding = 5e-15;
+    inertia = ss_mat3_scale(1.0 / ss_mat3_trace(inertia), inertia); // of any unit
+    ss_vec3 momentum = ss_mat3_apply(inertia, before), half = {0.0, 0.0, 0.0};
+    ss_vec3 residual = ss_vec3_scale(0.5 * h, ss_vec3_cross(before, momentum));
+    double enough = rounding * ss_vec3_norm(momentum);
     for (int i = 0; i < 8; i++) {
-        ss_vec3 middle = ss_vec3_scale(0.5, ss_vec3_add(before, *after));
-        ss_vec3 residual = ss_vec3_add_scaled(ss_mat3_apply(inertia, ss_vec3_subtract(*after, before)), h,
-                                              ss_vec3_cross(middle, ss_mat3_apply(inertia, middle)));
-        if (ss_vec3_norm(residual) <= enough) return true;
-        ss_mat3 inverse;
-        if (!ss_mat3_inverse(ss_mat3_add_scaled(inertia, 0.5 * h, slope_of(inertia, middle)), &inverse))
-            return false;
-        *after = ss_vec3_subtract(*after, ss_mat3_apply(inverse, residual));
+        if (ss_vec3_norm(residual) <= enough) {
+            *change = ss_vec3_scale(2.0, half);
+            return true;
+        }
+        ss_mat3 slope = ss_mat3_add_scaled(inertia, 0.5 * h, slope_of(inertia, ss_vec3_add(before, half)));
+        ss_vec3 step;
+        if (!ss_mat3_solve(slope, residual, &step)) return false;
+        half = ss_vec3_subtract(half, step);
+        residual = ss_vec3_scale(0.5 * h, ss_vec3_cross(step, ss_mat3_apply(inertia, step)));
     }
     return false;
 }
@@ -55,25 +61,22 @@ ss_vec3 ss_sim_gyroscopic_torque(const ss_sim *sim, const ss_body *body, bool *m
     }
 
     ss_quat q = ss_quat_load(body->quaternion);
-    ss_vec3 w = ss_quat_rotate_back(q, ss_vec3_load(body->velocity + 3)), after = w;
-    ss_vec3 explicit = ss_vec3_cross(ss_mat3_apply(inertia, w), w);
-    if (sim->options.gyro != SS_GYRO_IMPLICIT) return ss_quat_rotate(q, explicit);
+    ss_vec3 w = ss_quat_rotate_back(q, ss_vec3_load(body->velocity + 3)), change = {0.0, 0.0, 0.0};
     bool is_slow = sim->h * ss_vec3_norm(w) < slow;
-    *midway = is_slow || turn_midway(inertia, w, sim->h, &after);
-    if (is_slow) return ss_quat_rotate(q, explicit);
+    if (sim->options.gyro != SS_GYRO_IMPLICIT || is_slow) {
+        *midway = sim->options.gyro == SS_GYRO_IMPLICIT;
+        return ss_quat_rotate(q, ss_vec3_cross(ss_mat3_apply(inertia, w), w));
+    }
 
     /* Too fast for the midpoint rule: one Newton step for I (w1 - w0) + h w1 x I w1 = 0, which loses
      * energy, but cannot blow up. */
+    *midway = turn_midway(inertia, w, sim->h, &change);
     if (!*midway) {
         ss_mat3 slope = ss_mat3_add_scaled(inertia, sim->h, slope_of(inertia, w)), inverse;
-        after = w;
-        if (ss_mat3_inverse(slope, &inverse)) {
-            ss_vec3 residual = ss_vec3_scale(sim->h, ss_vec3_cross(w, ss_mat3_apply(inertia, w)));
-            after = ss_vec3_subtract(w, ss_mat3_apply(inverse, residual));
-        }
+        ss_vec3 residual = ss_vec3_scale(-sim->h, ss_vec3_cross(w, ss_mat3_apply(inertia, w)));
+        if (ss_mat3_inverse(slope, &inverse)) change = ss_mat3_apply(inverse, residual);
     }
-    ss_vec3 torque = ss_vec3_scale(1.0 / sim->h, ss_mat3_apply(inertia, ss_vec3_subtract(after, w)));
-    return ss_quat_rotate(q, torque);
+    return ss_quat_rotate(q, ss_vec3_scale(1.0 / sim->h, ss_mat3_apply(inertia, change)));
 }
 
 void ss_sim_plain_force(const ss_sim *sim, const ss_body *body, double wrench[6])
