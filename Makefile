@@ -12,7 +12,7 @@ define build
 	@cmake --build build/$(1) -j $(JOBS)
 endef
 
-.PHONY: all release library debug asan tsan fuzz octave test demo bench bench-octave bench-python bench-peers bench-recorders how-wrong node-engines bench-self siconos race-engines study-coordinates format check-format install wheel clean help setup setup-library setup-test
+.PHONY: all release library debug asan tsan fuzz octave test demo bench bench-octave bench-python bench-peers bench-recorders how-wrong node-engines bench-self bench-speed siconos race-engines study-coordinates format check-format install wheel clean help setup setup-library setup-test
 all: release
 
 ##  build
@@ -58,6 +58,9 @@ bench-self: setup     ## our kernels against the limits of this machine, and the
 	@tools/setup bench
 	$(call build,release)
 	@build/release/bench_self
+bench-speed: setup    ## threads and a million contacts, for docs/speed.md: seven minutes, 3 GB
+	$(call build,release)
+	@tools/bench-self
 bench-peers: setup    ## compare with Siconos (solvers), ODE, Bullet, MuJoCo (simulator); FILES="...", QUICK=1
 	@tools/setup peers
 	$(call build,release)

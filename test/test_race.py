@@ -5,6 +5,8 @@ import os
 import re
 import subprocess
 import sys
+from importlib.machinery import SourceFileLoader
+from importlib.util import module_from_spec, spec_from_loader
 from pathlib import Path
 
 import pytest
@@ -165,3 +167,25 @@ def test_every_table_that_a_tool_writes_has_its_end():
         text = page.read_text()
         for name, tool in re.findall(r"<!-- (\w+): written by tools/([\w-]+) --docs -->", text):
             assert (SOURCE / "tools" / tool).exists() and text.count(f"<!-- {name}: end -->") == 1, (page.name, name)
+
+
+def test_tables_of_speed_are_those_of_the_program(here):
+    """The tool reads what bench_self prints, by columns: a small run of it has to give rows of the right width."""
+    program = Path(PROGRAM).parent / "bench_self"
+    if not program.exists():
+        pytest.skip("bench_self is not part of this build")
+    loader = SourceFileLoader("bench_self_tool", str(SOURCE / "tools/bench-self"))
+    of = module_from_spec(spec_from_loader("bench_self_tool", loader))
+    sys.path.insert(0, str(SOURCE / "tools"))
+    loader.exec_module(of)
+    sys.path.pop(0)
+    printed = {part: subprocess.run([program, part, "--contacts", "5000", "--only", "wall"], capture_output=True, text=True, check=True,
+                                    timeout=100).stdout for part in of.PARTS}
+    steps, sweeps = of.step_rows(printed["threads"]), of.sweep_rows(printed["threads"])
+    assert [row[0] for row in steps] == ["`brick-wall`", "`brick-wall rows=25`", "`brick-wall`, `--fast`", "`brick-wall rows=25`, `--fast`"]
+    assert [row[:2] for row in sweeps] == [["wall", "968"], ["wall", "1,924"], ["wall", "4,804"]]
+    assert {len(row) for row in steps} == {11} and {len(row) for row in sweeps} == {10}
+    assert all(0.0 < float(cell) for row in steps + sweeps for cell in row[3:])
+    scale, memory = of.scale_rows(printed["scale"]), of.memory_rows(printed["scale"])
+    assert len(scale) == len(memory) == 1 and len(scale[0]) == 6 and len(memory[0]) == 13
+    assert re.fullmatch(r"[0-9.]+ \(1\.00, [0-9]+ %\)", scale[0][2])

@@ -7,6 +7,8 @@
 #include "machine.h"
 #include "scenes.h"
 
+#include "base/team.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -86,8 +88,9 @@ static void print_solve(const iteration *of, const char *scene, ss_problem *prob
     }
     double alone = quartile(each[0], rounds), both = quartile(each[1], rounds);
     double set_up = quartile(first[0], rounds), shared = quartile(first[1], rounds);
-    printf("%-28s %-6s %8d %9.1f %9.1f %6.2f %9.0f %9.0f %6.2f %8s\n", of->name, scene, problem->size / 3,
-           alone, both, alone / both, set_up, shared, set_up / shared, same ? "same" : "DIFFERENT");
+    printf("%-28s %-6s %8d %9.1f %9.1f %6.2f %9.0f %9.0f %6.2f %8s %5.0f\n", of->name, scene,
+           problem->size / 3, alone, both, alone / both, set_up, shared, set_up / shared,
+           same ? "same" : "DIFFERENT", ss_team_round_trip(two));
     fflush(stdout);
     free(x[0]);
     free(x[1]);
@@ -97,10 +100,11 @@ static void print_solves(int most, const char *only, ss_team *one, ss_team *two)
 {
     static const int sizes[] = {1000, 2000, 5000, 12000, 50000, 200000};
     static const char *const solvers[] = {"nsgs", "batched-nncg", "admm"};
-    printf("ns per contact: every iteration, and the first one with all that is set up for it\n"
-           "%-28s %-6s %8s %9s %9s %6s %9s %9s %6s %8s\n",
-           "loop", "scene", "contacts", "1 thread", "2 threads", "ratio", "first: 1", "2", "ratio",
-           "answers");
+    printf(
+        "ns per contact: every iteration, and the first one with all that is set up for it; cores: as above\n"
+        "%-28s %-6s %8s %9s %9s %6s %9s %9s %6s %8s %5s\n",
+        "loop", "scene", "contacts", "1 thread", "2 threads", "ratio", "first: 1", "2", "ratio", "answers",
+        "cores");
     for (int k = 0; k < 3; k++) {
         const iteration *of = iterations;
         while (strcmp(of->solver, solvers[k]) != 0) of++;
@@ -184,7 +188,7 @@ static ss_world *build(const stepping *of, double *h)
 
 enum { BROAD, NARROW, ASSEMBLY, SOLVE, INTEGRATION, ALL, STAGES };
 
-static void print_stepping(const stepping *of, bool fast, const char *only)
+static void print_stepping(const stepping *of, bool fast, const char *only, ss_team *two)
 {
     char name[64];
     snprintf(name, sizeof name, "%s%s%s%s", of->scene ? of->scene : "stacks", fast ? ", fast" : "",
@@ -226,7 +230,7 @@ static void print_stepping(const stepping *of, bool fast, const char *only)
         double alone = quartile(us[0][stage], of->steps), both = quartile(us[1][stage], of->steps);
         printf(" %8.0f %5.2f", alone, alone / both);
     }
-    printf(" %8s\n", same ? "same" : "DIFFERENT");
+    printf(" %8s %5.0f\n", same ? "same" : "DIFFERENT", ss_team_round_trip(two));
     fflush(stdout);
     for (int t = 0; t < 2; t++) {
         ss_sim_destroy(sim[t]);
@@ -234,15 +238,16 @@ static void print_stepping(const stepping *of, bool fast, const char *only)
     }
 }
 
-static void print_steps(int most, const char *only)
+static void print_steps(int most, const char *only, ss_team *two)
 {
-    printf("steps of the simulator, us with one thread, and how many times faster two are\n"
-           "%-26s %7s %7s %14s %14s %14s %14s %14s %14s %8s\n",
+    printf("steps of the simulator, us with one thread, and how many times faster two are;\n"
+           "cores: ns that a word takes to the other one and back, just after\n"
+           "%-26s %7s %7s %14s %14s %14s %14s %14s %14s %8s %5s\n",
            "scene", "contacts", "islands", "step", "integration", "solve", "assembly", "narrow", "broad",
-           "answers");
+           "answers", "cores");
     for (int fast = 0; fast < 2; fast++) {
         for (size_t i = 0; i < sizeof steppings / sizeof *steppings; i++) {
-            if (steppings[i].contacts <= most) print_stepping(&steppings[i], fast, only);
+            if (steppings[i].contacts <= most) print_stepping(&steppings[i], fast, only, two);
         }
     }
     printf("\n");
@@ -252,7 +257,7 @@ void print_threads(int most, const char *only)
 {
     ss_team *one = must(ss_team_create(1, NULL)), *two = must(ss_team_create(2, NULL));
     if (!*only) print_team(one, two);
-    print_steps(most, only);
+    print_steps(most, only, two);
     print_solves(most, only, one, two);
     ss_team_destroy(two);
     ss_team_destroy(one);

@@ -417,6 +417,13 @@ static double round_trip_of(ss_team *team, bool asleep)
     return team->round_trip;
 }
 
+double ss_team_round_trip(ss_team *team)
+{
+    if (ss_team_size(team) == 1) return INFINITY;
+    team->last_rally = -INFINITY;
+    return round_trip_of(team, false);
+}
+
 ss_team *ss_team_for(ss_team *team, double work, double crossings)
 {
     static const double start = 40.0, waking = 20000.0, nearest = 40.0; // round trips; ns

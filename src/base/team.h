@@ -45,6 +45,9 @@ static inline ss_team *ss_team_for_loop(ss_team *team, int64_t count, double eac
     return ss_team_for(team, work, work / 400.0);
 }
 
+/* The round trip in ns, measured now: for benchmarks. Infinite where no other thread comes. */
+double ss_team_round_trip(ss_team *team);
+
 /* For tests: the round trip of all teams in ns, instead of a measured one; 0: all is shared; less than 0:
  * measured again. */
 void ss_team_fix_round_trip(double nanoseconds);
