@@ -53,8 +53,8 @@ static bool try_face(const placed_pair *p, int f, ss_axis *best, ss_vec3 *low)
 static ss_axis farthest_face(const placed_pair *p)
 {
     const ss_hull *hull = p->hull;
-    ss_axis best = {.separation = p->least, .feature = -1, .vertex = p->start};
-    if (hull->face_count == 0) return (ss_axis){.separation = -INFINITY, .feature = -1};
+    ss_axis best = {.separation = p->least, .feature = p->first, .vertex = p->start};
+    if (hull->face_count == 0) return (ss_axis){.separation = -INFINITY};
 
     /* After the first face most others are ruled out by the vertex that is nearest to it, or by the last one
      * that ruled out another. */
@@ -77,7 +77,7 @@ static ss_axis farthest_face(const placed_pair *p)
             left = ss_hull_faces_below(hull, block, nearest, limit) & ~((UINT64_C(2) << bit) - 1);
         }
     }
-    if (best.feature < 0) best.separation = -INFINITY;
+    if (!(best.separation > p->least)) best.separation = -INFINITY;
     return best;
 }
 

@@ -476,8 +476,8 @@ static void plan_cones(const ss_problem *problem, const ss_auto_features *f, ss_
     // come first, and with much friction, where everything locks and the path inside leads round many
     // corners, they are tried with and without a proximal term; but in piles, in crowds of redundant
     // contacts, between few joints and in machines the interior point method needs fewer steps. Crowds on a
-    // few bodies take as many of both, and a Newton step half the time: they come first there, at most for
-    // what the interior point method costs.
+    // few bodies take as many of both, and a Newton step costs less: they come first there, at most for what
+    // the interior point method costs.
     bool crowd_on_many = f->crowded && f->bodies > FEW_BODIES;
     bool inside_first = (pile && !f->rough) || crowd_on_many || few_with_joints || is_machine(f);
     ss_auto_choice steps = proximal(f), inside = interior(f), again = proximal(f);
