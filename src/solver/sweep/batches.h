@@ -196,11 +196,12 @@ typedef struct ss_batched {
 
 /* ns of a contact in the tasks, about. */
 enum { SS_BATCH_STORE = 3, SS_BATCH_PUSH = 5, SS_BATCH_SWEEP = 14, SS_BATCH_ASSIGN = 30, SS_BATCH_FILL = 60 };
-/* Who does them. The bodies of contacts between two halves change cores; with more threads there are more
- * such borders. */
+/* Who does them. One task is for one thread: no one has to wake for it. The bodies of contacts between two
+ * halves change cores; with more threads there are more such borders. */
 static inline ss_team *ss_batched_helpers(const ss_batched *batched, int each)
 {
     const ss_contact_plan *plan = &batched->plan;
+    if (plan->task_count < 2) return NULL;
     double borders = ss_team_size(batched->team) - 1.0;
     return ss_team_for(batched->team, (double)plan->contact_count * each, borders * plan->crossings);
 }
