@@ -285,6 +285,7 @@ static bool share(ss_team *team, job *todo)
     uint64_t lot = team->state / ONE_JOB * UINT64_C(0x9E3779B97F4A7C15);
     todo->is_timed = team->patience > 0 && !todo->is_game && lot >> 61 == 0;
     double start = todo->is_timed ? ss_clock_seconds() : 0.0;
+    team->shared_regions += !todo->is_game;
     team->job = todo;
     for (int w = 0; w < team->size; w++) {
         share_of_job *share = &team->shares[w];
@@ -433,9 +434,7 @@ ss_team *ss_team_for(ss_team *team, double work, double crossings)
     double gain = work * (1.0 - 1.0 / team->size) - (asleep ? waking : 0.0);
     if (fixed >= 0.0) return gain > trips * fixed ? team : NULL;
     if (gain <= trips * nearest) return NULL; // no two cores are nearer
-    bool worth = gain > trips * round_trip_of(team, asleep);
-    team->shared_regions += worth;
-    return worth ? team : NULL;
+    return gain > trips * round_trip_of(team, asleep) ? team : NULL;
 }
 
 /* ---- tasks that wait for others --------------------------------------------------------------------- */

@@ -15,9 +15,9 @@
  *     ss_team *helpers = ss_team_for_loop(team, count, 40.0);
  *     ss_parallel_for(helpers, count, grain, body, context);
  *
- * The answer depends on the clock. It may decide who does the work, never what is computed: whoever asks must
- * compute the same bits either way, and what belongs together (room that is reserved, the loops that fill it)
- * asks once.
+ * The answer depends on the clock. It may decide who does the work, never what is computed: callers compute
+ * the same bits either way, and what belongs together (room that is reserved, the loops that fill it) asks
+ * once.
  *
  * Work of many loops with something for one thread in between:
  *
