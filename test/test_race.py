@@ -93,7 +93,8 @@ def test_the_command_says_what_is_missing(here):
 def test_engines_name_wrong_words(here):
     for words, says in [([], "usage:"), (["measure", "brick-wall", "newton"], "newton: no such engine"),
                         (["measure", "brick-wall", "bullet,iterations=no"], "iterations=no: needs a positive number"),
-                        (["measure", "brick-wall", "ours,effort=1"], "effort"), (["measure", "no-wall", "ours"], "no such scene")]:
+                        (["measure", "brick-wall", "ours,effort=1"], "effort"), (["measure", "no-wall", "ours"], "no such scene"),
+                        (["measure", "brick-wall", "ours", "clock=sun"], "no such word")]:
         ended = subprocess.run([ENGINES, *words], capture_output=True, text=True, timeout=60)
         assert ended.returncode == USAGE and says in ended.stderr
 

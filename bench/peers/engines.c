@@ -7,8 +7,8 @@
  *
  * ENGINE is ours, ode-quick, ode-step, bullet or mujoco; its settings are dt (s), iterations, solver,
  * tolerance and threads, of ours all options of ss_sim_option_table, and margin. After them: time (simulated,
- * s), limit (s of processor time in steps: what takes longer is cut off and says so), repeats (the fastest
- * counts, as long as all fit into the limit).
+ * s), limit (s in steps: what takes longer is cut off and says so), repeats (the fastest counts, as long as
+ * all fit into the limit), clock (wall: also with one thread, to compare it with several).
  *
  * Prints an object of JSON. Time is that of stepping alone, per simulated second: of the processor, but wall
  * time with several threads. How good the motion was is measured the same way for all, by our own
@@ -58,10 +58,10 @@ static void fail(outcome *result, const char *what)
     if (!result->failed[0]) snprintf(result->failed, sizeof result->failed, "%.299s", what);
 }
 
-static double clock_of(int threads)
+static double seconds_by(clockid_t clock)
 {
     struct timespec now;
-    clock_gettime(threads == 1 ? CLOCK_THREAD_CPUTIME_ID : CLOCK_MONOTONIC, &now);
+    clock_gettime(clock, &now);
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
@@ -76,7 +76,13 @@ typedef struct request {
     ss_effort effort;                                    /* peers */
     double time, limit;
     int repeats;
+    bool wall; /* wall time also with one thread */
 } request;
+
+static clockid_t clock_for(const request *ask, int threads)
+{
+    return ask->wall || threads > 1 ? CLOCK_MONOTONIC : CLOCK_THREAD_CPUTIME_ID;
+}
 
 static void refuse(const char *what, const char *word)
 {
@@ -141,8 +147,11 @@ static request read_request(int count, char **words)
         ask.time = number_of(words[i], "time", ask.time);
         ask.limit = number_of(words[i], "limit", ask.limit);
         ask.repeats = (int)number_of(words[i], "repeats", ask.repeats);
-        if (!value_of(words[i], "time") && !value_of(words[i], "limit") && !value_of(words[i], "repeats"))
-            refuse("no such word: time, limit, repeats", words[i]);
+        if (strcmp(words[i], "clock=wall") == 0)
+            ask.wall = true;
+        else if (!value_of(words[i], "time") && !value_of(words[i], "limit") &&
+                 !value_of(words[i], "repeats"))
+            refuse("no such word: time, limit, repeats, clock=wall", words[i]);
     }
     return ask;
 }
@@ -270,11 +279,12 @@ static outcome run_ours(const request *ask)
     if (!sim) refuse(err.message, ask->scene->name);
 
     watch w = begin_watch(world, &result);
+    clockid_t clock = clock_for(ask, options.threads);
     int steps = (int)(ask->time / options.h + 0.5);
     while (result.steps < steps && !result.failed[0] && !result.cut) {
-        double start = clock_of(options.threads);
+        double start = seconds_by(clock);
         bool good = ss_sim_step(sim, &err);
-        result.seconds += clock_of(options.threads) - start;
+        result.seconds += seconds_by(clock) - start;
         if (!good) fail(&result, err.message);
         result.time = ++result.steps * options.h;
         result.cut = result.seconds > ask->limit;
@@ -304,11 +314,12 @@ static outcome run_peer(const request *ask)
     if (!state) fail(&result, why);
 
     watch w = begin_watch(world, &result);
+    clockid_t clock = clock_for(ask, ask->effort.threads);
     int steps = (int)(ask->time / ask->effort.h + 0.5);
     while (result.steps < steps && !result.failed[0] && !result.cut) {
-        double start = clock_of(ask->effort.threads);
+        double start = seconds_by(clock);
         ask->peer->step(state);
-        result.seconds += clock_of(ask->effort.threads) - start;
+        result.seconds += seconds_by(clock) - start;
         result.time = ++result.steps * ask->effort.h;
         result.cut = result.seconds > ask->limit;
         if (result.time < w.next - 0.5 * ask->effort.h) continue;
@@ -462,6 +473,6 @@ int main(int count, char **words)
     }
     fprintf(stderr,
             "usage: race_engines measure SCENE[,NAME=VALUE...] ENGINE[,NAME=VALUE...] [time=S] [limit=S] "
-            "[repeats=N]\n       race_engines ghost-edges | versions\n");
+            "[repeats=N] [clock=wall]\n       race_engines ghost-edges | versions\n");
     return 2;
 }
