@@ -522,6 +522,30 @@ TEST(impulses_that_break_the_laws_are_not_certified_as_those_that_would_obey_the
     ss_problem_destroy(problem);
 }
 
+TEST(motor_that_pushes_harder_than_it_can_is_refused)
+{
+    // 2 kg on a rail, a motor of at most 1 N that wants 10 m/s: v = h f/m
+    ss_frame *frame = body_on_joint(1);
+    frame->constraints.jacobian[0][6] = 1.0;
+    frame->constraints.bounds[0][0] = -1.0;
+    frame->constraints.bounds[0][1] = 1.0;
+    frame->constraints.time_derivative[0] = -10.0;
+    certified c = certify(frame);
+    ENSURE_INT(c.certificate->level, SS_CERTIFIED_BACKWARD);
+    ss_answer *wrong = (ss_answer *)(uintptr_t)c.answer;
+    ENSURE_NEAR(wrong->row_impulse[0], frame->h, 1e-15);
+    for (int k = 0; k < 2; k++) { // with the velocity that the motor can give, and with that of its impulse
+        wrong->row_impulse[0] = 5.0 * frame->h;
+        if (k) wrong->velocity[0][0] = 5.0 * frame->h / 2.0;
+        ss_certificate *own = ss_certify(frame, wrong, NULL, NULL);
+        ENSURE_INT(own->level, SS_CERTIFIED_NOT);
+        ENSURE_CONTAINS(own->reason, "the impulses break the laws");
+        ss_certificate_destroy(own);
+    }
+    forget(&c);
+    ss_frame_destroy(frame);
+}
+
 TEST(mass_matrix_that_cannot_be_inverted_for_certain_proves_nothing)
 {
     ss_frame *frame = towers(&(scene_recipe){11, 1, 1, 3, 0.5, 0.1});
