@@ -463,6 +463,14 @@ TEST(planted_faults_are_refused)
         memcpy(friction, kept_friction, sizeof kept_friction);
     }
 
+    // friction that the cone does not hold, with the velocities of what it holds
+    for (int i = 0; i < 3; i++) wrong->friction_impulse[c][i] *= 2.0;
+    ss_certificate *beyond = ss_certify(frame, wrong, NULL, NULL);
+    ENSURE_INT(beyond->level, SS_CERTIFIED_NOT);
+    ENSURE_CONTAINS(beyond->reason, "the impulses break the laws");
+    ss_certificate_destroy(beyond);
+    for (int i = 0; i < 3; i++) wrong->friction_impulse[c][i] *= 0.5;
+
     // impulses without their velocities are no answer
     wrong->velocity[0][1] += 1e-3;
     ss_certificate *certificate = ss_certify(frame, wrong, NULL, NULL);
@@ -476,6 +484,65 @@ TEST(planted_faults_are_refused)
     ss_certificate_destroy(certificate);
     ss_certificate_destroy(incomplete);
     forget(&right);
+    ss_frame_destroy(frame);
+}
+
+TEST(impulses_that_break_the_laws_are_not_certified_as_those_that_would_obey_them)
+{
+    // 1 N s of weight and a push of 1 m/s against 1 kg, mu = 0.5: it slides on at 0.5 m/s
+    ss_problem *problem = ss_problem_create(3, 1, -1, NULL);
+    problem->blocks[0] =
+        (ss_block){.law = SS_LAW_CONE, .first = 0, .size = 3, .mu = 0.5, .contact = 0, .constraint = -1};
+    problem->A =
+        ss_sparse_from_triplets(3, 3, 3, (int[]){0, 1, 2}, (int[]){0, 1, 2}, (double[]){1, 1, 1}, NULL);
+    for (int i = 0; i < 3; i++) problem->diagonal[i] = 1.0;
+    problem->b[0] = -1.0;
+    problem->b[1] = 1.0;
+    const struct {
+        double friction;
+        ss_certificate_level level;
+    } cases[] = {{-0.5, SS_CERTIFIED_BACKWARD},
+                 {-0.5 * (1.0 + 1e-10), SS_CERTIFIED_BACKWARD},
+                 {-0.5 * (1.0 + 1e-6), SS_CERTIFIED_EXTENDED},
+                 {-1.0, SS_CERTIFIED_NOT},
+                 {-0.25, SS_CERTIFIED_NOT}};
+    for (int k = 0; k < 5; k++) {
+        ss_certificate *c = ss_certify_problem(problem, (double[]){1.0, cases[k].friction, 0.0}, NULL, NULL);
+        ENSURE_INT(c->level, cases[k].level);
+        ENSURE(c->bound <= 1e-15); // of the impulses on the cone
+        ss_certificate_destroy(c);
+    }
+
+    // the exact solution is found all the same, and the distance to it is that of what was given
+    ss_certificate *c = ss_certify_problem(problem, (double[]){1.0, -1.0, 0.0},
+                                           &(ss_certify_options){.exact_unknowns = 20}, NULL);
+    ENSURE_INT(c->level, SS_CERTIFIED_EXACT);
+    ENSURE_NEAR(c->distance, 0.5, 1e-15);
+    ss_certificate_destroy(c);
+    ss_problem_destroy(problem);
+}
+
+TEST(motor_that_pushes_harder_than_it_can_is_refused)
+{
+    // 2 kg on a rail, a motor of at most 1 N that wants 10 m/s: v = h f/m
+    ss_frame *frame = body_on_joint(1);
+    frame->constraints.jacobian[0][6] = 1.0;
+    frame->constraints.bounds[0][0] = -1.0;
+    frame->constraints.bounds[0][1] = 1.0;
+    frame->constraints.time_derivative[0] = -10.0;
+    certified c = certify(frame);
+    ENSURE_INT(c.certificate->level, SS_CERTIFIED_BACKWARD);
+    ss_answer *wrong = (ss_answer *)(uintptr_t)c.answer;
+    ENSURE_NEAR(wrong->row_impulse[0], frame->h, 1e-15);
+    for (int k = 0; k < 2; k++) { // with the velocity that the motor can give, and with that of its impulse
+        wrong->row_impulse[0] = 5.0 * frame->h;
+        if (k) wrong->velocity[0][0] = 5.0 * frame->h / 2.0;
+        ss_certificate *own = ss_certify(frame, wrong, NULL, NULL);
+        ENSURE_INT(own->level, SS_CERTIFIED_NOT);
+        ENSURE_CONTAINS(own->reason, "the impulses break the laws");
+        ss_certificate_destroy(own);
+    }
+    forget(&c);
     ss_frame_destroy(frame);
 }
 

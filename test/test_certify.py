@@ -126,6 +126,7 @@ def borrow(result):
     (claim("bounds", np.nan), "bounds["),
     (claim("margins", 1e6), "margins["),
     (claim("certain", 0.0), "states["),
+    (claim("agreed", -1.0), "distance to the second method is negative"),
     (level(b"forward"), "level forward needs the convex law"),
     (level(b"exact"), "level exact needs the `distance`"),
     (lambda result: result["certificate"].attrs.__setitem__("law", b"box"), "its law is not that of the formulation"),

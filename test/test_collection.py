@@ -179,6 +179,32 @@ def test_rows_of_the_index_are_what_the_files_say(files):
         assert index[-1]["id"] in said and (column in said), column
 
 
+def test_a_row_is_about_a_problem_of_its_own(files):
+    genuine = rows("full")
+    last = len(genuine) - 1
+    changes = [
+        (genuine + [genuine[last]], "is about the same problem as"),
+        (genuine[:last], "wall-2-at3.h5: holds 2 problems; rows of it in the index: 1"),
+        (genuine[:last] + [dict(genuine[last], id="walls/short/2")], "walls/short/2: is not the name of a problem in walls/wall-2-at3.h5"),
+        (genuine[:last] + [dict(genuine[last], family="arches")], "is not the name of a problem in"),
+    ]
+    for index, said in changes:
+        write_index(index)
+        assert said in run("collection", "verify", "full", code=BAD_INPUT).stderr, said
+
+
+def test_both_indices_say_the_same(files):
+    index = Path("full/index.json")
+    index.write_text(index.read_text().replace('"contacts":', '"contacts":1', 1))
+    write_index(rows("full"))
+    sums = Path("full/SHA256SUMS")
+    own = hashlib.sha256(index.read_bytes()).hexdigest()
+    sums.write_text("".join(f"{own}  index.json\n" if line.endswith("index.json\n") else line
+                            for line in sums.read_text().splitlines(keepends=True)))
+    said = run("collection", "verify", "full", code=BAD_INPUT).stderr
+    assert "index.json: does not say what index.csv says" in said and "sum" not in said
+
+
 def test_values_after_where_may_be_long(files):
     """They are compared to their last byte: a folder or a reason can be longer than any line."""
     long = "x" * 5000
@@ -278,6 +304,12 @@ def test_files_of_others_are_imported(files):
     imported = [row for row in rows("full") if row["family"] == "imported"]
     assert {row["scene"] for row in imported} == {"import"} and {row["frame"] for row in imported} >= {"-1", "0"}
     run("collection", "verify", "full")
+    genuine = rows("full")
+    (place,) = [i for i, row in enumerate(genuine) if row["sequence"] == "FrictionContact3D_RR_1c"]
+    for column, value in {"contacts": "3", "rank": "0.123", "mu_most": "0.95", "sliding": "0.25", "certain": "0.125", "planar": "1"}.items():
+        write_index(genuine[:place] + [dict(genuine[place], **{column: value})] + genuine[place + 1:])
+        assert f"/0: {column} is" in run("collection", "verify", "full", code=BAD_INPUT).stderr, column
+    write_index(genuine)
     # the copy holds the certified answer, which is proved again; the file of the user is as it was
     (row,) = [row for row in imported if row["sequence"] == "FrictionContact3D_RR_1c"]
     original = shared("fclib/FrictionContact3D_RR_1c.hdf5").read_bytes()

@@ -25,7 +25,8 @@ def stop(arguments, how):
     writer = subprocess.Popen([PROGRAM, "bench", *arguments, *QUICK, "--scratch", "disk", "-o", "away/r.db"],
                               stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
     until = time.monotonic() + 30
-    while not any(int(path.read_text().split()[3]) > 0 for path in Path("disk").glob("*.lock")):  # runs stored, as its writer says
+    stored = lambda path: int((path.read_text().split()[3:4] or [0])[0])  # as its writer says, which may not have said anything yet
+    while not any(stored(path) > 0 for path in Path("disk").glob("*.lock")):
         assert time.monotonic() < until and writer.poll() is None
         time.sleep(0.02)
     writer.send_signal(how)

@@ -55,7 +55,7 @@ void ss_certificate_add_row(ss_certificate *to, int row, double off)
     if (raise_to(&to->joint_bound, off)) to->worst_row = row;
 }
 
-void ss_certificate_conclude(ss_certificate *to, double tolerance)
+void ss_certificate_conclude(ss_certificate *to, double adjusted, double tolerance)
 {
     for (int c = 0; c < to->contacts; c++)
         to->contact[c].certain = to->contact[c].state && to->contact[c].margin > to->bound;
@@ -67,12 +67,21 @@ void ss_certificate_conclude(ss_certificate *to, double tolerance)
         snprintf(
             to->reason, sizeof to->reason,
             "no finite bound: a mass matrix is singular in double-double precision, or a number overflows");
-    } else if (most <= limit) {
+        return;
+    }
+    if (most <= limit && adjusted <= limit) {
         to->level = SS_CERTIFIED_BACKWARD;
-    } else {
+        return;
+    }
+    if (most <= limit)
+        snprintf(to->reason, sizeof to->reason,
+                 "the impulses break the laws: those that obey them differ by what moves a contact or joint "
+                 "by %.2e m/s",
+                 adjusted);
+    else
         snprintf(to->reason, sizeof to->reason,
                  "the answer belongs to a problem %.2e m/s away (joints %.2e), more than %.2e",
                  fmax(to->bound, to->spin_speed), to->joint_bound, limit);
-        if (most <= sqrt(share) * to->scale) to->level = SS_CERTIFIED_EXTENDED;
-    }
+    double far = sqrt(share) * to->scale;
+    if (most <= far && adjusted <= far) to->level = SS_CERTIFIED_EXTENDED;
 }

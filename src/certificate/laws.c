@@ -1,5 +1,7 @@
 #include "certificate/laws.h"
 
+#include <string.h>
+
 static ss_midrad sum_of_squares(const ss_midrad *v, int count)
 {
     ss_midrad sum = ss_midrad_of(0.0);
@@ -48,7 +50,7 @@ static void put_on_boundary(ss_block_case *block, const friction_group *group)
         block->x[group->component[k]] = ss_midrad_multiply(scale, block->x[group->component[k]]);
 }
 
-void ss_block_settle(ss_block_case *block, const ss_midrad w[SS_COMPONENTS])
+static void settle(ss_block_case *block, const ss_midrad w[SS_COMPONENTS])
 {
     double a = block->inverse_mass[SS_NORMAL], widening = 0.0;
     friction_group groups[3];
@@ -88,6 +90,25 @@ void ss_block_settle(ss_block_case *block, const ss_midrad w[SS_COMPONENTS])
         if (block->slips[g] && groups[g].component[0] < SS_ROLLING) block->state = SS_CERTIFIED_SLIP;
     }
     if (block->mu[SS_TANGENT] == 0.0 && block->mu[SS_TANGENT + 1] == 0.0) block->state = SS_CERTIFIED_SLIP;
+}
+
+double ss_adjustment(ss_midrad from, ss_midrad to, double inverse_mass)
+{
+    return fabs(to.high - from.high) * inverse_mass;
+}
+
+void ss_block_settle(ss_block_case *block, const ss_midrad w[SS_COMPONENTS])
+{
+    ss_midrad given[SS_COMPONENTS];
+    memcpy(given, block->x, sizeof given);
+    settle(block, w);
+    block->adjusted = 0.0;
+    for (int k = 0; k < SS_COMPONENTS; k++) {
+        // the coefficient of what turns is a length, where there is one
+        double mu = block->mu[k], arm = k >= SS_ROLLING && mu > 0.0 && !isinf(mu) ? mu : 1.0;
+        double change = arm * ss_adjustment(given[k], block->x[k], block->inverse_mass[k]);
+        block->adjusted = fmax(block->adjusted, change);
+    }
 }
 
 int ss_row_settle(ss_midrad *x, ss_midrad lower, ss_midrad upper, double inverse_mass, double w)

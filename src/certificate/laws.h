@@ -19,6 +19,7 @@ typedef struct ss_block_case {
     ss_midrad x[SS_COMPONENTS];         /* of what presses beyond the pull of adhesion */
     ss_certified_state state;           /* from here on: set by ss_block_settle */
     bool slips[3];                      /* of the frictions that it has: sliding, rolling, spinning */
+    double adjusted;                    /* m/s: by how much x was changed to fit */
 } ss_block_case;
 
 typedef struct ss_shortfall {
@@ -38,6 +39,8 @@ ss_midrad ss_block_lift(const ss_block_case *block, const ss_midrad w[SS_COMPONE
 /* The same for a row lower <= x <= upper. -1: at its lower bound, where w >= 0; 1: at its upper one, where
  * w <= 0; 0: in between, where w vanishes. */
 int ss_row_settle(ss_midrad *x, ss_midrad lower, ss_midrad upper, double inverse_mass, double w);
+/* A change of an impulse as the velocity that it gives to its own row. */
+double ss_adjustment(ss_midrad from, ss_midrad to, double inverse_mass);
 double ss_row_distance(ss_midrad w, int at);
 
 #endif

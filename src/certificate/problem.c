@@ -62,6 +62,7 @@ static void bounds_of(const ss_problem *problem, const ss_midrad *x, int i, ss_m
 static void certify_backward(const ss_problem *problem, ss_midrad *x, ss_midrad *w, ss_block_case *cases,
                              int *at, double tolerance, ss_certificate *to)
 {
+    double adjusted = 0.0;
     for (int i = 0; i < problem->size; i++)
         if (isfinite(problem->b[i])) to->scale = fmax(to->scale, fabs(problem->b[i]));
 
@@ -76,6 +77,7 @@ static void certify_backward(const ss_problem *problem, ss_midrad *x, ss_midrad 
                 velocity_of(block, w, own);
                 cases[b] = case_of(problem, block, x);
                 ss_block_settle(&cases[b], own);
+                adjusted = fmax(adjusted, cases[b].adjusted);
                 for (int k = 0; k < block->size; k++)
                     x[block->first + k] = cases[b].x[component_of(block, k)];
                 continue;
@@ -83,7 +85,9 @@ static void certify_backward(const ss_problem *problem, ss_midrad *x, ss_midrad 
             for (int i = block->first; i < block->first + block->size; i++) {
                 ss_midrad lower, upper;
                 bounds_of(problem, x, i, &lower, &upper);
+                ss_midrad given = x[i];
                 at[i] = ss_row_settle(&x[i], lower, upper, problem->diagonal[i], w[i].high);
+                adjusted = fmax(adjusted, ss_adjustment(given, x[i], problem->diagonal[i]));
             }
         }
     }
@@ -100,11 +104,11 @@ static void certify_backward(const ss_problem *problem, ss_midrad *x, ss_midrad 
         for (int i = block->first; i < block->first + block->size; i++)
             ss_certificate_add_row(to, i, ss_row_distance(w[i], at[i]));
     }
-    ss_certificate_conclude(to, tolerance);
+    ss_certificate_conclude(to, adjusted, tolerance);
 }
 
-/* With the states of the backward certificate. distance: of the contact velocities of x, which are w. */
-static bool certify_exact(const ss_problem *problem, const double *x, const ss_midrad *w,
+/* With the states of the backward certificate. distance: of the contact velocities w of x as it was given. */
+static bool certify_exact(const ss_problem *problem, const double *x, ss_midrad *own, ss_midrad *w,
                           const ss_block_case *cases, const int *at, int most, ss_certificate *to,
                           ss_error *err)
 {
@@ -112,6 +116,8 @@ static bool certify_exact(const ss_problem *problem, const double *x, const ss_m
     double *exact = ss_allocate(2 * size, sizeof *exact), *velocity = exact ? exact + size : NULL;
     if (!exact) return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for %zu unknowns", size);
     if (ss_solve_exactly(problem, x, cases, at, most, exact, velocity)) {
+        for (size_t i = 0; i < size; i++) own[i] = ss_midrad_of(x[i]);
+        apply(problem, own, w);
         to->level = SS_CERTIFIED_EXACT;
         to->reason[0] = '\0';
         to->distance = 0.0;
@@ -139,7 +145,7 @@ ss_certificate *ss_certify_problem(ss_problem *problem, const double *x, const s
         for (size_t i = 0; i < size; i++) own[i] = ss_midrad_of(x[i]);
         certify_backward(problem, own, w, cases, at, options ? options->tolerance : 0.0, to);
         if (options && options->exact_unknowns > 0 &&
-            !certify_exact(problem, x, w, cases, at, options->exact_unknowns, to, err)) {
+            !certify_exact(problem, x, own, w, cases, at, options->exact_unknowns, to, err)) {
             ss_certificate_destroy(to);
             to = NULL;
         }

@@ -7,6 +7,7 @@
  *   1. w of the answer as it is decides what each block does: presses or not, sticks or slips.
  *   2. The impulses are put exactly where that state wants them: zero, or on the boundary of the cone. They
  *      need not be doubles for that, balls will do: some real number in each is meant.
+ *      By how much they change counts like a distance: an answer whose impulses break the laws is not one.
  *   3. w of these impulses, in balls, and the largest distance that it can have from its set.
  */
 #include "certificate/conclusion.h"
@@ -46,6 +47,7 @@ static void certify(ss_verifier *v, double tolerance, const ss_answer *inside, s
 
     // states from the answer as it is: all velocities before the first impulse is changed, and of rows those
     // whose bounds do not follow another one first
+    double adjusted = 0.0;
     ss_verifier_move(v);
     for (int follows = 0; follows < 2; follows++) {
         for (int r = 0; r < rows; r++) {
@@ -53,14 +55,17 @@ static void certify(ss_verifier *v, double tolerance, const ss_answer *inside, s
             if (!row->in || (row->load >= 0) != follows) continue;
             ss_midrad lower, upper;
             row_bounds(v, r, &lower, &upper);
+            ss_midrad given = row->x;
             row->at =
                 ss_row_settle(&row->x, lower, upper, row->inverse_mass, ss_verifier_row_velocity(v, r).high);
+            adjusted = fmax(adjusted, ss_adjustment(given, row->x, row->inverse_mass));
         }
     }
     for (int c = 0; c < v->contact_count; c++) {
         ss_midrad w[SS_COMPONENTS];
         ss_verifier_contact_velocity(v, &v->contact[c], w);
         ss_block_settle(&v->contact[c].law, w);
+        adjusted = fmax(adjusted, v->contact[c].law.adjusted);
     }
 
     // velocities and distances of the impulses that fit
@@ -90,10 +95,11 @@ static void certify(ss_verifier *v, double tolerance, const ss_answer *inside, s
         }
     }
 
-    ss_certificate_conclude(to, tolerance);
+    ss_certificate_conclude(to, adjusted, tolerance);
 
     // impulses without their velocities, or with friction along the normal, are not an answer
-    double share = tolerance > 0.0 ? tolerance : 1e-8;
+    bool proved = to->level >= SS_CERTIFIED_EXTENDED;
+    double share = to->level == SS_CERTIFIED_EXTENDED ? sqrt(to->tolerance) : to->tolerance;
     int odd = -1;
     for (int c = 0; c < v->contact_count; c++) {
         const double *f = v->answer->friction_impulse[v->contact[c].contact],
@@ -102,7 +108,6 @@ static void certify(ss_verifier *v, double tolerance, const ss_answer *inside, s
             fabs(f[0]) + fabs(f[1]) + fabs(f[2]) + fabs(v->answer->normal_impulse[v->contact[c].contact]);
         if (!(fabs(f[0] * n[0] + f[1] * n[1] + f[2] * n[2]) <= share * size)) odd = v->contact[c].contact;
     }
-    bool proved = to->level == SS_CERTIFIED_BACKWARD;
     if (proved && !(to->velocity_error <= share * speed && to->spin_error <= share * fmax(spin, speed))) {
         to->level = SS_CERTIFIED_NOT;
         snprintf(to->reason, sizeof to->reason,

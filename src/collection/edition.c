@@ -38,18 +38,9 @@ static bool write_file(const ss_edition *edition, const char *name, ss_text *tex
 static bool write_index(const ss_edition *edition, const ss_collection_index *index, ss_error *err)
 {
     ss_text csv = {0}, text = {0};
-    ss_json json = {.text = &text};
     ss_index_csv_head(&csv);
     for (int i = 0; i < index->count; i++) ss_index_csv_row(&csv, &index->rows[i]);
-    ss_json_begin_object(&json);
-    ss_json_member_text(&json, "collection", edition->name);
-    ss_json_member_text(&json, "version", edition->version);
-    ss_json_key(&json, "problems");
-    ss_json_begin_array(&json);
-    for (int i = 0; i < index->count; i++) ss_index_json_row(&json, &index->rows[i]);
-    ss_json_end_array(&json);
-    ss_json_end_object(&json);
-    ss_text_append(&text, "\n");
+    ss_index_json(&text, index, edition->name, edition->version);
     bool good = write_file(edition, "index.csv", &csv, err);
     if (!good) ss_text_free(&text);
     return good && write_file(edition, "index.json", &text, err);

@@ -181,6 +181,20 @@ void ss_index_json_row(ss_json *json, const ss_collection_row *row)
     ss_json_end_object(json);
 }
 
+void ss_index_json(ss_text *text, const ss_collection_index *index, const char *name, const char *version)
+{
+    ss_json json = {.text = text};
+    ss_json_begin_object(&json);
+    ss_json_member_text(&json, "collection", name);
+    ss_json_member_text(&json, "version", version);
+    ss_json_key(&json, "problems");
+    ss_json_begin_array(&json);
+    for (int i = 0; i < index->count; i++) ss_index_json_row(&json, &index->rows[i]);
+    ss_json_end_array(&json);
+    ss_json_end_object(&json);
+    ss_text_append(text, "\n");
+}
+
 /* ---- reading ---------------------------------------------------------------------------------------- */
 
 typedef struct csv_reader {

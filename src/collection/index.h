@@ -68,6 +68,8 @@ void ss_index_sort(ss_collection_index *index);
 void ss_index_csv_head(ss_text *csv);
 void ss_index_csv_row(ss_text *csv, const ss_collection_row *row);
 void ss_index_json_row(ss_json *json, const ss_collection_row *row); /* an object */
+/* The file index.json of a collection of this name and version. */
+void ss_index_json(ss_text *text, const ss_collection_index *index, const char *name, const char *version);
 /* Adds the rows of a CSV text with a line of names: names that are not columns are an error, missing ones are
  * not known. `path` is for messages, which name the line. A last line that is cut off is left out. */
 bool ss_index_read(ss_collection_index *index, const char *csv, size_t length, const char *path,

@@ -14,7 +14,6 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { EXACT_UNKNOWNS = 30 }; /* as certify has it */
 enum { PICTURE_WIDTH = 240, PICTURE_HEIGHT = 160 };
 #define LARGEST_DIAGNOSED 2000 /* contacts */
 #define SLIDING_SPEED 1e-6     /* of the largest free velocity */
@@ -39,7 +38,7 @@ void ss_sequence_file(const ss_sequence *sequence, char *file, size_t size)
 
 static ss_prover *prover_of(maker *m, ss_error *err)
 {
-    ss_prover_options options = {.exact_unknowns = EXACT_UNKNOWNS};
+    ss_prover_options options = {.exact_unknowns = SS_EXACT_UNKNOWNS};
     if (!m->prover) m->prover = ss_prover_create(&options, err);
     if (m->prover) ss_prover_watch(m->prover, m->making->cancel);
     return m->prover;

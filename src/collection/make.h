@@ -8,6 +8,7 @@
 #include "collection/recipe.h"
 
 #define SS_FILE_PATH 4096
+#define SS_EXACT_UNKNOWNS 30 /* as certify has it: level exact is tried for at most this many */
 
 /* "walls/brick-wall-12.h5": where it is, below the folder of the collection. */
 void ss_sequence_file(const ss_sequence *sequence, char *file, size_t size);

@@ -4,19 +4,23 @@
 #include "collection/collection.h"
 
 #include "base/file.h"
+#include "base/number.h"
 #include "base/sha256.h"
 #include "campaign/features.h"
 #include "campaign/read_input.h"
 #include "collection/crew.h"
 #include "collection/make.h"
+#include "collection/recipe.h"
 #include "dataset/proof_file.h"
 #include "problem/cone.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #define LARGEST_SUMS ((size_t)1 << 26) /* bytes */
+#define LARGEST_JSON ((size_t)1 << 31)
 
 typedef struct checked_file {
     char sum[65];
@@ -42,6 +46,24 @@ static bool is_same(double a, double b)
     return (isnan(a) && isnan(b)) || fabs(a - b) <= 1e-9 * fabs(b) || a == b;
 }
 
+/* Every column in which the row is not `own`, the row as the file says. */
+static void compare_rows(const ss_collection_row *row, const ss_collection_row *own, ss_findings *findings)
+{
+    for (const ss_column *column = ss_columns; column->name; column++) {
+        bool text = column->kind == SS_COLUMN_TEXT || column->kind == SS_COLUMN_LEVEL;
+        if (text ? strcmp(ss_column_text(column, row), ss_column_text(column, own)) == 0
+                 : is_same(ss_column_number(column, row), ss_column_number(column, own)))
+            continue;
+        if (text)
+            ss_findings_add(findings, SS_FINDING_FAULT, row->id,
+                            "%s is \"%.80s\" in the index, \"%.80s\" in the file", column->name,
+                            ss_column_text(column, row), ss_column_text(column, own));
+        else
+            ss_findings_add(findings, SS_FINDING_FAULT, row->id, "%s is %.9g in the index, %.9g in the file",
+                            column->name, ss_column_number(column, row), ss_column_number(column, own));
+    }
+}
+
 /* What the row says about frame and certificate is what they say themselves. Reasons are those of recipes and
  * diagnoses where nothing is proved. */
 static bool check_row(const ss_collection_row *row, const ss_frame *frame, const ss_certificate *certificate,
@@ -56,20 +78,26 @@ static bool check_row(const ss_collection_row *row, const ss_frame *frame, const
     own.planar = ss_frame_is_planar(frame);
     if (!certificate || certificate->level < SS_CERTIFIED_BACKWARD) own.reason = row->reason;
     if (certificate && certificate->level >= SS_CERTIFIED_BACKWARD) own.solvable = 1;
-    for (const ss_column *column = ss_columns; column->name; column++) {
-        bool text = column->kind == SS_COLUMN_TEXT || column->kind == SS_COLUMN_LEVEL;
-        if (text ? strcmp(ss_column_text(column, row), ss_column_text(column, &own)) == 0
-                 : is_same(ss_column_number(column, row), ss_column_number(column, &own)))
-            continue;
-        if (text)
-            ss_findings_add(findings, SS_FINDING_FAULT, row->id,
-                            "%s is \"%.80s\" in the index, \"%.80s\" in the file", column->name,
-                            ss_column_text(column, row), ss_column_text(column, &own));
-        else
-            ss_findings_add(findings, SS_FINDING_FAULT, row->id, "%s is %.9g in the index, %.9g in the file",
-                            column->name, ss_column_number(column, row), ss_column_number(column, &own));
-    }
+    compare_rows(row, &own, findings);
     return true;
+}
+
+/* A row is about a problem of its own: its name is that of its place, and no other row of the file, which
+ * stand together from `first` on, has its name or its frame. */
+static void check_name(const ss_collection_row *first, const ss_collection_row *row, ss_findings *findings)
+{
+    char name[SS_FILE_PATH];
+    int number, length = snprintf(name, sizeof name, "%s/%s/", row->family, row->sequence);
+    bool good = strncmp(row->id, name, (size_t)length) == 0 && strcmp(row->file, first->file) == 0 &&
+                strncmp(row->file, name, (size_t)length - 1) == 0 && row->file[length - 1] == '.' &&
+                ss_integer_read(row->id + length, &number) && number >= 0;
+    if (!good)
+        ss_findings_add(findings, SS_FINDING_FAULT, row->id, "is not the name of a problem in %s",
+                        first->file);
+    for (const ss_collection_row *other = first; other < row; other++)
+        if (strcmp(other->id, row->id) == 0 || other->frame == row->frame)
+            ss_findings_add(findings, SS_FINDING_FAULT, row->id, "is about the same problem as %s",
+                            other->id);
 }
 
 /* The frame that a row is about: its hash, its certificate, and the row itself. The collection promises
@@ -107,40 +135,40 @@ static bool check_frame(const verifier *v, const ss_collection_row *row, ss_bpmd
     return good;
 }
 
-/* FCLIB has no place for a certificate: the solution in the file must be worth what the index says. */
-static bool check_solution(const ss_collection_row *row, const ss_fclib *file, ss_findings *findings,
-                           ss_error *err)
+/* FCLIB has no place for a certificate: the solution in the file must be worth what the index says. A bound
+ * may be larger than the proved one, which depends on the compiler's last digits. */
+static bool check_solution(const ss_collection_row *row, const ss_fclib *file, ss_problem *problem,
+                           ss_collection_row *own, ss_findings *findings, ss_error *err)
 {
-    int level = 0, m = ss_cone_size(file->cone);
-    while (level < SS_CERTIFICATE_LEVELS &&
-           strcmp(ss_certificate_level_name((ss_certificate_level)level), row->level) != 0)
-        level++;
+    int m = ss_cone_size(file->cone);
+    int level = (int)ss_column_number(ss_column_find("level"), row);
     if (level < SS_CERTIFIED_EXTENDED) return true;
     if (!file->has_solution) {
         ss_findings_add(findings, SS_FINDING_FAULT, row->id, "the file holds no solution");
         return true;
     }
 
-    ss_problem *problem = ss_problem_from_cone(file->cone, err);
-    double *x = problem ? ss_allocate((size_t)problem->size, sizeof *x) : NULL;
-    if (problem && !x) ss_fail(err, SS_ERROR_RESOURCES, "out of memory for a proof");
-    if (x && m) memcpy(x, file->solution.r, (size_t)m * sizeof *x);
-    if (x && file->solution.l) memcpy(x + m, file->solution.l, (size_t)file->cone->equations * sizeof *x);
-    ss_certificate *own = x ? ss_certify_problem(problem, x, NULL, err) : NULL;
-    if (own) {
-        // level exact takes rational numbers, which certify repeats; the last digits are the compiler's
-        double bound = fmax(fmax(own->bound, own->spin_speed), own->joint_bound);
-        bool lower = own->level < SS_CERTIFIED_BACKWARD && (int)own->level < level;
-        if (lower || !(bound <= row->bound * (1.0 + 1e-9)))
+    double *x = ss_allocate((size_t)problem->size, sizeof *x);
+    if (!x) return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for a proof");
+    if (m) memcpy(x, file->solution.r, (size_t)m * sizeof *x);
+    if (file->solution.l) memcpy(x + m, file->solution.l, (size_t)file->cone->equations * sizeof *x);
+    ss_certify_options options = {.exact_unknowns = SS_EXACT_UNKNOWNS};
+    ss_certificate *proof = ss_certify_problem(problem, x, &options, err);
+    if (proof) {
+        ss_row_certificate(proof, own);
+        if ((int)proof->level < level || !(own->bound <= row->bound * (1.0 + 1e-9)))
             ss_findings_add(findings, SS_FINDING_FAULT, row->id,
                             "level %s and bound %.3g in the index, proved is %s with %.3g", row->level,
-                            row->bound, ss_certificate_level_name(own->level), bound);
+                            row->bound, own->level, own->bound);
+        // said once; and what only the index knows
+        own->level = row->level, own->bound = row->bound;
+        if (proof->scale > 0.0) own->relative = row->bound / proof->scale;
+        own->solver = row->solver, own->second = row->second, own->agreed = row->agreed;
+        own->reason = row->reason;
     }
-    bool good = own != NULL;
-    ss_certificate_destroy(own);
+    ss_certificate_destroy(proof);
     ss_release(x);
-    ss_problem_destroy(problem);
-    return good;
+    return proof != NULL;
 }
 
 static bool check_problem(const ss_collection_row *row, const char *path, ss_findings *findings,
@@ -155,7 +183,17 @@ static bool check_problem(const ss_collection_row *row, const char *path, ss_fin
     if (strcmp(hash, row->hash) != 0)
         ss_findings_add(findings, SS_FINDING_FAULT, row->id,
                         "the problem is not the one of the index: hash %s", hash);
-    bool good = check_solution(row, file, findings, err);
+    ss_problem *problem = ss_problem_from_cone(file->cone, err);
+    ss_problem_entry entry = {0};
+    ss_collection_row own = *row;
+    bool good = problem && ss_features_of_cone(file->cone, problem, &entry, err) &&
+                check_solution(row, file, problem, &own, findings, err);
+    if (good) {
+        ss_row_features(&entry, &own);
+        own.planar = file->cone->dimension == 2;
+        compare_rows(row, &own, findings);
+    }
+    ss_problem_destroy(problem);
     ss_fclib_destroy(file);
     return good;
 }
@@ -175,8 +213,13 @@ static bool work(void *context, int task, const volatile int *cancel, ss_text *r
     bool frames = own->count > 0 && v->index.rows[own->first].frame >= 0;
     ss_bpmd *file = good && frames ? ss_bpmd_open(path, NULL, NULL, err) : NULL;
     if (frames) good = good && file;
+    int problems = file ? ss_bpmd_frame_count(file) : 1;
+    if (good && own->count > 0 && own->count != problems)
+        ss_findings_add(&findings, SS_FINDING_FAULT, own->name,
+                        "holds %d problems; rows of it in the index: %d", problems, own->count);
     for (int i = 0; good && i < own->count && !(cancel && *cancel); i++) {
         const ss_collection_row *row = &v->index.rows[own->first + i];
+        check_name(&v->index.rows[own->first], row, &findings);
         good = file ? check_frame(v, row, file, &findings, err) : check_problem(row, path, &findings, err);
     }
     ss_bpmd_close(file);
@@ -264,12 +307,36 @@ static bool read_sums(verifier *v, ss_error *err)
     return true;
 }
 
+/* index.json is index.csv in other words. */
+static bool check_json(verifier *v, ss_error *err)
+{
+    char path[2 * SS_FILE_PATH];
+    size_t size;
+    snprintf(path, sizeof path, "%s/index.json", v->folder);
+    if (access(path, F_OK) != 0) return true; // if it has a sum, that is complained about
+    ss_recipes recipes = {0};
+    ss_text json = {0};
+    unsigned char *bytes = ss_file_read(path, LARGEST_JSON, &size, err);
+    bool good = bytes && ss_recipes_read(&recipes, v->folder, err);
+    if (good) {
+        ss_index_json(&json, &v->index, recipes.name, recipes.version);
+        if (json.out_of_memory)
+            good = ss_fail(err, SS_ERROR_RESOURCES, "out of memory for %s", path);
+        else if (json.length != size || memcmp(ss_text_get(&json), bytes, size) != 0)
+            complain(v, "index.json: does not say what index.csv says");
+    }
+    ss_text_free(&json);
+    ss_recipes_free(&recipes);
+    ss_release(bytes);
+    return good;
+}
+
 bool ss_collection_verify(const char *folder, int jobs, bool rerun, const ss_collection_hooks *hooks,
                           ss_verify_summary *summary, ss_error *err)
 {
     verifier v = {.folder = folder, .hooks = hooks, .summary = summary, .rerun = rerun};
     *summary = (ss_verify_summary){0};
-    bool good = ss_collection_open(folder, &v.index, err) && read_sums(&v, err);
+    bool good = ss_collection_open(folder, &v.index, err) && read_sums(&v, err) && check_json(&v, err);
     if (good) {
         v.total = v.index.count;
         ss_crew crew = {.tasks = v.file_count,

@@ -64,6 +64,7 @@ static const char *contradiction(const ss_stored_result *result)
     if (stored->level == SS_CERTIFIED_AGREED &&
         !(stored->second[0] && stored->agreed <= SS_AGREED_SHARE * stored->scale))
         return "level agreed needs a second method with the same velocities";
+    if (stored->agreed < 0.0) return "its distance to the second method is negative";
     if (!(stored->tolerance >= 0.0 && stored->tolerance <= 1.0)) return "its tolerance is not a share";
     if (!ss_answer_is_complete(result->answer)) return "the answer is not complete";
     return NULL;

@@ -74,6 +74,13 @@ test("the page of a collection", async (t) => {
     assert.deepEqual(problems, []);
   });
 
+  await t.test("a heading that is the name of a column is above its numbers", async (t) => {
+    const { page } = await open(t, file);
+    const columns = Object.keys(JSON.parse(stickslip("collection", "list", folder, "--json")).problems[0]);
+    const headings = await page.locator("[data-sort]").evaluateAll((all) => all.map((own) => [own.innerText.trim(), own.dataset.sort]));
+    for (const [words, column] of headings) assert.ok(words === column || !columns.includes(words), `${words}: ${column}`);
+  });
+
   await t.test("sorts, filters by family, and keeps it in the address", async (t) => {
     const { page } = await open(t, file);
     await page.locator('[data-sort="contacts"]').click();

@@ -98,7 +98,7 @@ static int build(collecting *c, ss_error *err)
     } else {
         ss_text_appendf(&c->command->out->text,
                         "%s: %d problems in %d sequences (%d reused); %d of %d solvable ones are certified "
-                        "backward or better; %.1f MB\n",
+                        "backward or better; %.1f MB of problems\n",
                         options->output, summary.problems, summary.sequences - summary.failed, summary.reused,
                         summary.proved, summary.solvable, summary.megabytes);
         if (summary.outdated)

@@ -30,7 +30,7 @@ const SHOWN: Shown[] = [
   { name: "rank", title: "rank", help: "rank of all rows over their number", cell: share("rank") },
   { name: "sliding", title: "sliding", help: "share of the touching contacts that slide", cell: share("sliding") },
   { name: "hardness", title: "hardness", help: "share of the solvers that fail", cell: share("hardness") },
-  { name: "relative", title: "bound", help: "proved bound over the largest free velocity", cell: real("relative") },
+  { name: "relative", title: "relative bound", help: "proved bound over the largest free velocity", cell: real("relative") },
   {
     name: "level",
     title: "certificate",
