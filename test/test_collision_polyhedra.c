@@ -1,4 +1,5 @@
 /* Boxes and hulls against each other, planes, spheres and capsules. */
+#include "collision/bounds.h"
 #include "collision/state.h"
 #include "kit.h"
 #include "polyhedra.h"
@@ -584,6 +585,34 @@ TEST(hulls_that_part_along_an_axis_do_not_meet_within_the_step)
     ENSURE(parted > total / 20 && parted < total - total / 20);
     ENSURE(kept_apart > total / 20 && kept_apart < total - total / 20);
     ENSURE(only_by_turning > 0);
+}
+
+/* ---- boxes around hulls ----------------------------------------------------------------------------- */
+
+TEST(the_box_around_a_turned_hull_holds_all_corners_and_not_much_else)
+{
+    ss_random random = ss_random_start(63, 0);
+    for (int i = 0; i < several(400); i++) {
+        double size = pow(10.0, ss_random_between(&random, -4.0, 4.0)); // any unit
+        test_hull hull;
+        ENSURE(test_hull_random(&random, 4 + ss_random_below(&random, 40), size, &hull));
+        ss_placed_shape at = placed(&hull.shape, 0.1, 0.2, 0.3, random_turn(&random));
+        at.geometry = hull.geometry;
+        ss_box box = ss_placed_box(&at);
+        ss_vec3 low = {INFINITY, INFINITY, INFINITY}, high = {-INFINITY, -INFINITY, -INFINITY};
+        const ss_hull *of = at.geometry->hull;
+        for (int v = 0; v < of->vertex_count; v++) {
+            ss_vec3 x = ss_placed_to_world(&at, of->vertex[v]);
+            low = (ss_vec3){fmin(low.x, x.x), fmin(low.y, x.y), fmin(low.z, x.z)};
+            high = (ss_vec3){fmax(high.x, x.x), fmax(high.y, x.y), fmax(high.z, x.z)};
+        }
+        // single precision, and as much again that is added for it: 1e-6 of the size on each side
+        ss_box corners = {low, high};
+        ENSURE(ss_box_holds(&box, &corners));
+        ENSURE(ss_vec3_norm(ss_vec3_subtract(low, box.low)) < 4e-6 * of->extent);
+        ENSURE(ss_vec3_norm(ss_vec3_subtract(box.high, high)) < 4e-6 * of->extent);
+        test_hull_free(&hull);
+    }
 }
 
 /* ---- planes, spheres, capsules ---------------------------------------------------------------------- */

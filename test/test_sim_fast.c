@@ -477,6 +477,35 @@ TEST(a_step_that_diverges_leaves_everything_as_it_was)
 }
 
 /* Contacts that follow their bodies are those that would be found again, to second order in the motion. */
+/* Three boxes that slide, the last one after a step that could not be done. */
+static void slide_after_failure(bool fails, char hash[33])
+{
+    ss_world *world = empty_world(0, 0, -g);
+    add_floor(world);
+    for (int k = 0; k < 3; k++) {
+        int box = add_box(world, 0, k, 0.1, 0.2, 0.2, 0.2);
+        ss_world_body(world, box)->velocity[0] = 1.0 + k;
+    }
+    ss_sim *sim = start_fast(world, 1);
+    run(sim, 10);
+    if (fails) {
+        ss_world_body(ss_sim_world(sim), 1)->force[0] = NAN;
+        ENSURE(!ss_sim_step(sim, NULL));
+        ss_world_body(ss_sim_world(sim), 1)->force[0] = 0.0;
+    }
+    run(sim, 10);
+    ss_sim_hash(sim, hash);
+    end(sim);
+}
+
+TEST(a_step_that_failed_is_forgotten)
+{
+    char without[33], with[33];
+    slide_after_failure(false, without);
+    slide_after_failure(true, with);
+    ENSURE_TEXT(with, without);
+}
+
 TEST(kept_contacts_follow_their_bodies)
 {
     ss_error err = {0};

@@ -572,8 +572,7 @@ static bool may_be_near(const ss_collision *c, int a, int b)
     const ss_proxy *one = &c->proxies[a], *other = &c->proxies[b];
     ss_vec3 apart = ss_vec3_subtract(ss_placed_position(&other->placed), ss_placed_position(&one->placed));
     double reach = one->radius + one->margin + (other->radius + other->margin);
-    return ss_vec3_dot(apart, apart) <= reach * reach &&
-           ss_boxes_meet(&c->bounds[a].tight, &c->bounds[b].tight);
+    return ss_vec3_dot(apart, apart) <= reach * reach && ss_boxes_meet(&c->tight[a], &c->tight[b]);
 }
 
 static bool find_group(int i, ss_group_list *list, void *context, ss_error *err)

@@ -2,6 +2,9 @@
 #include "collision/pairs.h"
 #include "model/geometry.h"
 
+#include <float.h>
+#include <string.h>
+
 static ss_box around(ss_vec3 centre, ss_vec3 half)
 {
     return (ss_box){ss_vec3_subtract(centre, half), ss_vec3_add(centre, half)};
@@ -21,44 +24,93 @@ static double disc(double radius, double u)
     return radius * sqrt(fmax(0.0, 1.0 - u * u));
 }
 
-ss_box ss_placed_box(const ss_placed_shape *shape)
+typedef float four __attribute__((vector_size(16)));
+typedef int32_t four_bits __attribute__((vector_size(16)));
+
+static inline four choose(four_bits which, four yes, four no)
+{
+    return (four)((which & (four_bits)yes) | (~which & (four_bits)no));
+}
+
+static inline double smallest_of_four(four a)
+{
+    float b = a[0] < a[1] ? a[0] : a[1], c = a[2] < a[3] ? a[2] : a[3];
+    return (double)(b < c ? b : c);
+}
+
+/* Around all vertices. The turned box of the hull's own frame would be much larger, and most rocks of a heap
+ * near others that they cannot reach. Single precision may be wrong by some 2^-22 of what is added up. */
+static ss_box hull_box(const ss_placed_shape *shape)
+{
+    const ss_hull *hull = shape->geometry->hull;
+    float turn[9];
+    for (int i = 0; i < 9; i++) turn[i] = (float)shape->rotation[i];
+    const four far = {FLT_MAX, FLT_MAX, FLT_MAX, FLT_MAX};
+    four low[3] = {far, far, far}, high[3] = {-far, -far, -far};
+    for (int k = 0; k < (hull->vertex_count + 3) / 4; k++) {
+        four corner[3];
+        memcpy(corner, hull->corners[k].x, sizeof corner);
+#pragma GCC unroll 3
+        for (int i = 0; i < 3; i++) {
+            four along = turn[3 * i] * corner[0] + turn[3 * i + 1] * corner[1] + turn[3 * i + 2] * corner[2];
+            low[i] = choose(along < low[i], along, low[i]);
+            high[i] = choose(along > high[i], along, high[i]);
+        }
+    }
+
+    double slack = 1e-6 * hull->extent;
+    ss_vec3 all = {slack, slack, slack};
+    ss_vec3 least = {smallest_of_four(low[0]), smallest_of_four(low[1]), smallest_of_four(low[2])};
+    ss_vec3 most = {-smallest_of_four(-high[0]), -smallest_of_four(-high[1]), -smallest_of_four(-high[2])};
+    return (ss_box){ss_vec3_subtract(least, all), ss_vec3_add(most, all)};
+}
+
+ss_box ss_turned_box(const ss_placed_shape *shape)
 {
     const double *size = shape->shape->size;
-    ss_vec3 position = ss_placed_position(shape), axis = ss_placed_axis(shape, 2);
+    ss_vec3 origin = {0.0, 0.0, 0.0}, axis = ss_placed_axis(shape, 2);
     switch (shape->shape->kind) {
     case SS_SPHERE:
-        return around(position, (ss_vec3){size[0], size[0], size[0]});
+        return around(origin, (ss_vec3){size[0], size[0], size[0]});
     case SS_PLANE:
-        return around(position, (ss_vec3){INFINITY, INFINITY, INFINITY});
+        return around(origin, (ss_vec3){INFINITY, INFINITY, INFINITY});
     case SS_BOX:
-        return around(position,
+        return around(origin,
                       turned_half(shape->rotation, (ss_vec3){0.5 * size[0], 0.5 * size[1], 0.5 * size[2]}));
     case SS_CAPSULE: {
         double half = 0.5 * size[1];
-        return around(position, (ss_vec3){half * fabs(axis.x) + size[0], half * fabs(axis.y) + size[0],
-                                          half * fabs(axis.z) + size[0]});
+        return around(origin, (ss_vec3){half * fabs(axis.x) + size[0], half * fabs(axis.y) + size[0],
+                                        half * fabs(axis.z) + size[0]});
     }
     case SS_CYLINDER: {
         double half = 0.5 * size[1];
-        return around(position, (ss_vec3){half * fabs(axis.x) + disc(size[0], axis.x),
-                                          half * fabs(axis.y) + disc(size[0], axis.y),
-                                          half * fabs(axis.z) + disc(size[0], axis.z)});
+        return around(origin, (ss_vec3){half * fabs(axis.x) + disc(size[0], axis.x),
+                                        half * fabs(axis.y) + disc(size[0], axis.y),
+                                        half * fabs(axis.z) + disc(size[0], axis.z)});
     }
     case SS_ELLIPSOID: {
         const double *r = shape->rotation;
         ss_vec3 rows[3];
         for (int i = 0; i < 3; i++)
             rows[i] = (ss_vec3){r[3 * i] * size[0], r[3 * i + 1] * size[1], r[3 * i + 2] * size[2]};
-        return around(position,
-                      (ss_vec3){ss_vec3_norm(rows[0]), ss_vec3_norm(rows[1]), ss_vec3_norm(rows[2])});
+        return around(origin, (ss_vec3){ss_vec3_norm(rows[0]), ss_vec3_norm(rows[1]), ss_vec3_norm(rows[2])});
     }
+    case SS_HULL:
+        return hull_box(shape);
     default: {
         ss_vec3 low = ss_vec3_load(shape->geometry->low), high = ss_vec3_load(shape->geometry->high);
         ss_vec3 middle = ss_vec3_scale(0.5, ss_vec3_add(low, high));
         ss_vec3 half = ss_vec3_scale(0.5, ss_vec3_subtract(high, low));
-        return around(ss_placed_to_world(shape, middle), turned_half(shape->rotation, half));
+        return around(ss_placed_turn(shape, middle), turned_half(shape->rotation, half));
     }
     }
+}
+
+ss_box ss_placed_box(const ss_placed_shape *shape)
+{
+    ss_vec3 position = ss_placed_position(shape);
+    ss_box box = ss_turned_box(shape);
+    return (ss_box){ss_vec3_add(position, box.low), ss_vec3_add(position, box.high)};
 }
 
 static double smallest(const double size[3])

@@ -40,8 +40,7 @@ static void sort(const ss_collision *c, ss_pair_list *list, ss_pair_list *spare)
 
 /* ---- who is near whom ------------------------------------------------------------------------------- */
 
-/* Does the box reach into the half-space? */
-static bool box_meets_plane(const ss_box *box, const ss_placed_shape *plane)
+bool ss_box_meets_plane(const ss_box *box, const ss_placed_shape *plane)
 {
     ss_vec3 up = ss_placed_axis(plane, 2);
     ss_vec3 lowest = {up.x > 0.0 ? box->low.x : box->high.x, up.y > 0.0 ? box->low.y : box->high.y,
@@ -56,10 +55,9 @@ static bool is_plane(const ss_collision *c, int number)
 
 static bool are_near(const ss_collision *c, int a, int b)
 {
-    if (!ss_boxes_meet(&c->bounds[a].fat, &c->bounds[b].fat) || (is_plane(c, a) && is_plane(c, b)))
-        return false;
-    if (is_plane(c, a)) return box_meets_plane(&c->bounds[b].fat, &c->proxies[a].placed);
-    return !is_plane(c, b) || box_meets_plane(&c->bounds[a].fat, &c->proxies[b].placed);
+    if (!ss_boxes_meet(&c->fat[a], &c->fat[b]) || (is_plane(c, a) && is_plane(c, b))) return false;
+    if (is_plane(c, a)) return ss_box_meets_plane(&c->fat[b], &c->proxies[a].placed);
+    return !is_plane(c, b) || ss_box_meets_plane(&c->fat[a], &c->proxies[b].placed);
 }
 
 static inline bool note(ss_collision *c, int a, int b, ss_error *err)
@@ -91,7 +89,7 @@ static bool search(ss_collision *c, ss_error *err)
         if (c->tree.nodes[node].item >= 0 && !search_tree(c, node, node + 1, err)) return false;
 
     for (int i = 0; i < c->moved_count; i++) {
-        int number = c->moved[i], leaf = c->proxies[number].leaf;
+        int number = c->moved[i], leaf = c->places[number].leaf;
         if (!c->proxies[number].active) continue;
         if (!all && leaf >= 0 && !search_tree(c, leaf, 0, err)) return false;
         bool plane = is_plane(c, number);

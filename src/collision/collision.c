@@ -34,7 +34,9 @@ void ss_collision_destroy(ss_collision *collision)
     if (!collision) return;
     ss_bvh_free(&collision->tree);
     ss_release(collision->proxies);
-    ss_release(collision->bounds);
+    ss_release(collision->places);
+    ss_release(collision->fat);
+    ss_release(collision->tight);
     ss_release(collision->balls);
     ss_release(collision->planes);
     ss_release(collision->moved);

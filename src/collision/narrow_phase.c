@@ -62,6 +62,13 @@ static ss_approach pair_approach(const ss_collision *c, int number_a, int number
                                   ss_vec3_scale(c->h, c->proxies[number_b].angular)}};
 }
 
+/* One of the two is a plane, and the box of the other does not reach it. */
+static bool misses_plane(const ss_collision *c, int plane, int other)
+{
+    return c->balls[plane].radius == INFINITY &&
+           !ss_box_meets_plane(&c->tight[other], &c->proxies[plane].placed);
+}
+
 /* The margin of a pair if balls and boxes with it meet, else -1. */
 static double margin_if_near(const ss_collision *c, int number_a, int number_b)
 {
@@ -69,15 +76,15 @@ static double margin_if_near(const ss_collision *c, int number_a, int number_b)
     ss_vec3 apart = ss_vec3_subtract(b->centre, a->centre);
     double square = ss_vec3_dot(apart, apart), most = a->margin + b->margin;
     double reach = a->radius + b->radius + most;
-    if (square > reach * reach || !ss_boxes_meet(&c->bounds[number_a].tight, &c->bounds[number_b].tight))
-        return -1.0;
+    if (square > reach * reach || !ss_boxes_meet(&c->tight[number_a], &c->tight[number_b])) return -1.0;
     double margin = pair_margin(c, number_a, number_b);
     reach = a->radius + b->radius + margin;
-    if (square > reach * reach) return -1.0;
+    if (square > reach * reach || misses_plane(c, number_a, number_b) || misses_plane(c, number_b, number_a))
+        return -1.0;
 
     // Boxes have the margins of both shapes already.
     double more = margin - most;
-    const ss_box *p = &c->bounds[number_a].tight, *q = &c->bounds[number_b].tight;
+    const ss_box *p = &c->tight[number_a], *q = &c->tight[number_b];
     bool meet = p->low.x <= q->high.x + more && q->low.x <= p->high.x + more &&
                 p->low.y <= q->high.y + more && q->low.y <= p->high.y + more &&
                 p->low.z <= q->high.z + more && q->low.z <= p->high.z + more;

@@ -10,8 +10,8 @@
 
 #define SS_MARGIN_SHARE 0.01 /* of the smaller shape's size: contacts kept beyond what speed asks for */
 #define FAT_SHARE \
-    0.05 /* of twice the radius, or the size if that is more: how far a shape may move in its box */
-#define FAT_STEPS 2.0 /* steps of its present velocity that are foreseen */
+    0.1 /* of the size, or a quarter of the radius if that is more: how far a shape may move in its box */
+#define FAT_STEPS 3.0 /* steps of its present velocity that are foreseen */
 #define FAT_LIMIT 4.0 /* a fat box with this many times the room that a new one would have is made again */
 #define FEW 16
 #define MANY_SHARE 0.125 /* of the leaves: if more leave their boxes in a step, all get new ones */
@@ -22,7 +22,7 @@
 
 /* Everything about a shape that decides where it is and how far contacts are looked for, as numbers that can
  * be compared: what has not changed since the last step is left alone. First what it is, then its motion. */
-enum { STATE_OF_SHAPE = 11 };
+enum { STATE_OF_SHAPE = 11, STATE_OF_TURN = 19 };
 
 static void read_state(const ss_collision *c, const ss_shape *shape, const ss_body *body,
                        const ss_geometry *geometry, double state[30])
@@ -36,7 +36,7 @@ static void read_state(const ss_collision *c, const ss_shape *shape, const ss_bo
     state[15] = c->gravity;
     if (body) {
         memcpy(state + 16, body->position, sizeof body->position);
-        memcpy(state + 19, body->quaternion, sizeof body->quaternion);
+        memcpy(state + STATE_OF_TURN, body->quaternion, sizeof body->quaternion);
         memcpy(state + 23, body->velocity, sizeof body->velocity);
         state[29] = body->kind;
     } else {
@@ -51,17 +51,16 @@ static ss_quat rotation_of(const double q[4])
     return is_zero ? ss_quat_identity() : ss_quat_load(q);
 }
 
-/* Where a shape is in the world: on the body, or by itself. */
-static void place(const ss_shape *shape, const ss_body *body, ss_placed_shape *placed)
+/* Where a shape is in the world: on the body, or by itself. Unless it turned, its rotation is known. */
+static void place(const ss_shape *shape, const ss_body *body, bool turned, ss_placed_shape *placed)
 {
     ss_vec3 position = ss_vec3_load(shape->position);
-    ss_quat turn = rotation_of(shape->quaternion);
-    if (body) {
-        ss_quat body_turn = rotation_of(body->quaternion);
-        position = ss_vec3_add(ss_vec3_load(body->position), ss_quat_rotate(body_turn, position));
-        turn = ss_quat_multiply(body_turn, turn);
-    }
+    ss_quat body_turn = body ? rotation_of(body->quaternion) : ss_quat_identity();
+    if (body) position = ss_vec3_add(ss_vec3_load(body->position), ss_quat_rotate(body_turn, position));
     ss_vec3_store(position, placed->position);
+    if (!turned) return;
+    ss_quat turn = rotation_of(shape->quaternion);
+    if (body) turn = ss_quat_multiply(body_turn, turn);
     ss_mat3_store(ss_quat_to_matrix(turn), placed->rotation);
 }
 
@@ -69,7 +68,7 @@ ss_placed_shape ss_shape_place(const ss_world *world, int number, const ss_body 
 {
     const ss_shape *shape = ss_world_shape(world, number);
     ss_placed_shape placed = {.shape = shape, .geometry = ss_world_geometry(world, number), .number = number};
-    place(shape, at, &placed);
+    place(shape, at, true, &placed);
     return placed;
 }
 
@@ -92,12 +91,6 @@ static ss_box enlarged(ss_box box, double by)
 static bool is_plane(const ss_proxy *proxy)
 {
     return proxy->placed.shape->kind == SS_PLANE;
-}
-
-/* Planes have no bounded box and stay out of the tree, as does what takes no part. */
-static bool has_leaf(const ss_proxy *proxy)
-{
-    return proxy->active && !is_plane(proxy);
 }
 
 /* How far contacts are looked for because of the shape (a pair has the sum of both at most), and the ball and
@@ -133,10 +126,12 @@ static void find_bounds(ss_collision *c, int number)
 
     ball.margin = proxy->margin;
     c->balls[number] = ball;
-    c->bounds[number].tight = enlarged(ss_placed_box(&proxy->placed), proxy->margin);
+    ss_vec3 position = ss_placed_position(&proxy->placed);
+    ss_box box = {ss_vec3_add(position, proxy->around.low), ss_vec3_add(position, proxy->around.high)};
+    c->tight[number] = enlarged(box, proxy->margin);
 }
 
-/* ---- the tree --------------------------------------------------------------------------------------- */
+/* ---- fat boxes --------------------------------------------------------------------------------------- */
 
 static double extent_sum(const ss_box *box)
 {
@@ -144,41 +139,37 @@ static double extent_sum(const ss_box *box)
     return d.x + d.y + d.z;
 }
 
-/* By how much the fat box of a new leaf would be larger: a share of the shape to all sides, and the way of a
- * few steps. */
+/* By how much a new fat box is larger: a share of the shape to all sides, and the way of a few steps. */
 static double fat_room(const ss_collision *c, int number, ss_vec3 *way)
 {
     const ss_proxy *proxy = &c->proxies[number];
     *way = ss_vec3_scale(FAT_STEPS, c->balls[number].way);
-    double extent = proxy->size < proxy->radius ? proxy->radius : proxy->size;
-    return proxy->dynamic ? FAT_SHARE * 2.0 * extent : 0.0;
+    return proxy->dynamic ? FAT_SHARE * fmax(proxy->size, 0.25 * proxy->radius) : 0.0;
 }
 
 static ss_box fat_box(const ss_collision *c, int number)
 {
     ss_vec3 by;
     double room = fat_room(c, number, &by);
-    ss_box fat = enlarged(c->bounds[number].tight, room);
+    ss_box fat = enlarged(c->tight[number], room);
     *(by.x < 0.0 ? &fat.low.x : &fat.high.x) += by.x;
     *(by.y < 0.0 ? &fat.low.y : &fat.high.y) += by.y;
     *(by.z < 0.0 ? &fat.low.z : &fat.high.z) += by.z;
     return fat;
 }
 
-/* Gives the shape a new fat box, unless the old one still holds it without wasting room. */
-static bool leaves_fat_box(ss_collision *c, int number)
+/* The fat box does not hold the shape any more, or wastes room. */
+static bool leaves_fat_box(const ss_collision *c, int number)
 {
-    ss_bounds *bounds = &c->bounds[number];
-    if (c->proxies[number].leaf >= 0 && ss_box_holds(&bounds->fat, &bounds->tight)) {
-        ss_vec3 by;
-        double new_room = 6.0 * fat_room(c, number, &by);
-        new_room += fabs(by.x) + fabs(by.y) + fabs(by.z);
-        double room = extent_sum(&bounds->fat) - extent_sum(&bounds->tight);
-        if (room <= FAT_LIMIT * new_room) return false;
-    }
-    bounds->fat = fat_box(c, number);
-    return true;
+    const ss_box *fat = &c->fat[number], *tight = &c->tight[number];
+    if (c->places[number].leaf < 0 || !ss_box_holds(fat, tight)) return true;
+    ss_vec3 by;
+    double new_room = 6.0 * fat_room(c, number, &by);
+    new_room += fabs(by.x) + fabs(by.y) + fabs(by.z);
+    return extent_sum(fat) - extent_sum(tight) > FAT_LIMIT * new_room;
 }
+
+/* ---- following the world ----------------------------------------------------------------------------- */
 
 static uint64_t blend(uint64_t sum, uint64_t value)
 {
@@ -191,11 +182,11 @@ static void follow(ss_collision *c, int number)
 {
     static const ss_box nowhere = {{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}};
     ss_proxy *proxy = &c->proxies[number];
-    ss_bounds *bounds = &c->bounds[number];
+    ss_tree_place *news = &c->places[number];
     const ss_shape *shape = ss_world_shape(c->world, number);
     const ss_body *body = ss_world_body(c->world, shape->body);
     bool active = !shape->ghost && !(body && body->disabled);
-    proxy->reshaped = proxy->leaves = false;
+    news->reshaped = news->leaves = false;
     proxy->placed.shape = shape; // the world may have moved or rescaled what it holds
     proxy->placed.geometry = ss_world_geometry(c->world, number);
     proxy->body = shape->body;
@@ -204,7 +195,7 @@ static void follow(ss_collision *c, int number)
 
     uint64_t filter = blend(1, (uint64_t)shape->group << 32 | shape->collides_with);
     filter = blend(filter, (uint64_t)(shape->body + 1) << 2 | proxy->dynamic << 1 | active);
-    proxy->refiltered = filter != proxy->filter;
+    news->refiltered = filter != proxy->filter;
     proxy->filter = filter;
     if (shape->collides_with && !(shape->collides_with & c->met)) return;
 
@@ -216,30 +207,34 @@ static void follow(ss_collision *c, int number)
         memcmp(state + STATE_OF_SHAPE, proxy->state + STATE_OF_SHAPE,
                sizeof state - STATE_OF_SHAPE * sizeof *state) == 0)
         return;
-    proxy->reshaped = differs && !isnan(proxy->state[0]);
+    news->reshaped = differs && !isnan(proxy->state[0]);
     if (differs) {
         proxy->radius = ss_shape_radius(&proxy->placed);
         proxy->size = ss_shape_smallest(&proxy->placed);
     }
+    bool turned = differs || !proxy->active ||
+                  memcmp(state + STATE_OF_TURN, proxy->state + STATE_OF_TURN, 4 * sizeof *state) != 0;
     memcpy(proxy->state, state, sizeof state);
     proxy->active = active;
+    news->has_leaf = active && shape->kind != SS_PLANE; // planes have no bounded box
 
     if (!active) {
-        bounds->fat = bounds->tight = nowhere;
-        proxy->leaves = true;
+        c->fat[number] = c->tight[number] = nowhere;
+        news->leaves = true;
         return;
     }
 
     bool moves = body && body->kind != SS_STATIC;
     ss_vec3 none = {0.0, 0.0, 0.0};
-    place(shape, body, &proxy->placed);
+    place(shape, body, turned, &proxy->placed);
+    if (turned) proxy->around = ss_turned_box(&proxy->placed);
     proxy->centre = body ? ss_vec3_load(body->position) : none;
     proxy->linear = moves ? ss_vec3_load(body->velocity) : none;
     proxy->angular = moves ? ss_vec3_load(body->velocity + 3) : none;
     proxy->belt = ss_placed_turn(&proxy->placed, ss_vec3_load(shape->surface_velocity));
     find_bounds(c, number);
-    if (is_plane(proxy)) bounds->fat = bounds->tight;
-    proxy->leaves = is_plane(proxy) || leaves_fat_box(c, number);
+    news->leaves = is_plane(proxy) || leaves_fat_box(c, number);
+    if (news->leaves) c->fat[number] = fat_box(c, number);
 }
 
 static void follow_range(int64_t begin, int64_t end, int worker, void *context)
@@ -268,7 +263,9 @@ bool ss_proxies_update(ss_collision *c, bool all, ss_team *team, ss_error *err)
         int capacity = shapes + shapes / 2;
         if (!ss_bvh_reserve(&c->tree, capacity, err) ||
             !grow((void **)&c->proxies, count, capacity, sizeof *c->proxies, err) ||
-            !grow((void **)&c->bounds, count, capacity, sizeof *c->bounds, err) ||
+            !grow((void **)&c->places, count, capacity, sizeof *c->places, err) ||
+            !grow((void **)&c->fat, count, capacity, sizeof *c->fat, err) ||
+            !grow((void **)&c->tight, count, capacity, sizeof *c->tight, err) ||
             !grow((void **)&c->balls, count, capacity, sizeof *c->balls, err) ||
             !grow((void **)&c->planes, c->plane_count, capacity, sizeof *c->planes, err) ||
             !grow((void **)&c->moved, c->moved_count, capacity, sizeof *c->moved, err) ||
@@ -285,8 +282,8 @@ bool ss_proxies_update(ss_collision *c, bool all, ss_team *team, ss_error *err)
         proxy->active = true;
         proxy->placed.number = c->proxy_count;
         proxy->placed.shape = ss_world_shape(c->world, c->proxy_count);
-        proxy->leaf = -1;
         proxy->state[0] = NAN;
+        c->places[c->proxy_count] = (ss_tree_place){.leaf = -1, .has_leaf = !is_plane(proxy)};
         if (is_plane(proxy)) c->planes[c->plane_count++] = c->proxy_count;
     }
 
@@ -302,22 +299,21 @@ bool ss_proxies_update(ss_collision *c, bool all, ss_team *team, ss_error *err)
     int leaving = 0, leaves = 0;
     bool others = false;
     for (int i = 0; i < shapes; i++) {
-        const ss_proxy *proxy = &c->proxies[i];
-        bool enters = has_leaf(proxy);
-        leaves += enters;
-        leaving += proxy->leaves;
-        others |= enters != (proxy->leaf >= 0);
-        c->refiltered |= proxy->refiltered;
-        if (proxy->reshaped) c->kept_count = 0;
+        const ss_tree_place *news = &c->places[i];
+        leaves += news->has_leaf;
+        leaving += news->leaves;
+        others |= news->has_leaf != (news->leaf >= 0);
+        c->refiltered |= news->refiltered;
+        if (news->reshaped) c->kept_count = 0;
     }
 
     // Where many leave in one step the rest would in the next ones: all get new boxes together, and leave
     // together some steps later.
     bool many = leaving > FEW && leaving > MANY_SHARE * leaves;
-    for (int i = 0; i < shapes; i++) {
-        const ss_proxy *proxy = &c->proxies[i];
-        if (many && !proxy->leaves && has_leaf(proxy)) c->bounds[i].fat = fat_box(c, i);
-        if (!(many || proxy->leaves) || c->has_moved[i]) continue;
+    for (int i = 0; i < shapes && leaving > 0; i++) {
+        const ss_tree_place *news = &c->places[i];
+        if (many && !news->leaves && news->has_leaf) c->fat[i] = fat_box(c, i);
+        if (!(many || news->leaves) || c->has_moved[i]) continue;
         c->has_moved[i] = true;
         c->moved[c->moved_count++] = i;
     }
@@ -325,18 +321,18 @@ bool ss_proxies_update(ss_collision *c, bool all, ss_team *team, ss_error *err)
     // The tree follows by moving leaves, or is built again.
     if (!many && !others && c->tree.moves + leaving <= leaves) {
         for (int i = 0; i < shapes && leaving > 0; i++)
-            if (c->proxies[i].leaves && c->proxies[i].leaf >= 0)
-                ss_bvh_move(&c->tree, c->proxies[i].leaf, &c->bounds[i].fat);
+            if (c->places[i].leaves && c->places[i].leaf >= 0)
+                ss_bvh_move(&c->tree, c->places[i].leaf, &c->fat[i]);
         return true;
     }
     c->tree.leaf_count = 0;
     for (int i = 0; i < shapes; i++)
-        if (has_leaf(&c->proxies[i]))
-            c->tree.leaves[c->tree.leaf_count++] = ss_bvh_leaf(&c->bounds[i].fat, i);
+        if (c->places[i].has_leaf)
+            c->tree.leaves[c->tree.leaf_count++] = ss_bvh_leaf(&c->fat[i], i);
         else
-            c->proxies[i].leaf = -1;
+            c->places[i].leaf = -1;
     ss_bvh_build(&c->tree);
     for (int node = 0; node < c->tree.count; node++)
-        if (c->tree.nodes[node].item >= 0) c->proxies[c->tree.nodes[node].item].leaf = node;
+        if (c->tree.nodes[node].item >= 0) c->places[c->tree.nodes[node].item].leaf = node;
     return true;
 }

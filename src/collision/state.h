@@ -22,24 +22,30 @@
 typedef struct ss_proxy {
     ss_placed_shape placed;
     double state[30]; /* what `placed` and the boxes were made from, to see whether it changed */
+    ss_box around;    /* ss_turned_box */
     ss_vec3 centre, linear, angular; /* of the body: centre of mass, velocity */
     double radius;                   /* all of the shape is within, about its origin */
     double size;                     /* smallest extent; infinite for planes, meshes and heightfields */
     double speed;  /* m/s, no point of the surface approaches anything faster by its own motion */
     double margin; /* contacts are looked for so far beyond the shape */
-    int leaf;      /* of the tree; -1 = not in it */
     int body, material;
     ss_vec3 belt;    /* the shape's surface velocity, in the world */
     uint64_t filter; /* a number made of everything of the shape that ss_world_may_touch depends on */
     bool active, dynamic;
-    /* news of this step: the shape is another one; it may touch others than before; it left its fat box */
-    bool reshaped, refiltered, leaves;
 } ss_proxy;
 
-/* What is looked at for every pair in every step is kept by itself, close together in memory. */
-typedef struct ss_bounds {
-    ss_box fat, tight; /* tight: with the margin of this step. Of what takes no part: turned inside out */
-} ss_bounds;
+/* What is looked at for every shape or pair in every step is kept by itself, close together in memory: */
+
+/* where a shape is in the tree, and the news of this step, */
+typedef struct ss_tree_place {
+    int leaf;        /* -1: not in the tree */
+    bool has_leaf;   /* it should be */
+    bool leaves;     /* it left its fat box */
+    bool refiltered; /* it may touch others than before */
+    bool reshaped;   /* it is another one */
+} ss_tree_place;
+
+/* and what the margins of pairs are made from. */
 
 typedef struct ss_ball {
     ss_vec3 centre;
@@ -100,7 +106,8 @@ struct ss_collision {
 
     int proxy_count, proxy_capacity;
     ss_proxy *proxies;
-    ss_bounds *bounds; /* of the proxies */
+    ss_tree_place *places; /* of the proxies, as the following */
+    ss_box *fat, *tight;   /* tight: with the margin of this step. Of what takes no part: turned inside out */
     ss_ball *balls;
     int plane_count, moved_count;
     int *planes, *moved; /* numbers of proxies */
@@ -152,6 +159,8 @@ void ss_kept_read(const ss_kept_manifold *kept, const ss_proxy *a, const ss_prox
 
 /* Places, boxes and the tree follow the world; unless all, those of shapes that can meet others. */
 bool ss_proxies_update(ss_collision *collision, bool all, ss_team *team, ss_error *err);
+/* Does the box reach into the half-space? */
+bool ss_box_meets_plane(const ss_box *box, const ss_placed_shape *plane);
 /* Pairs follow the boxes. */
 bool ss_pairs_update(ss_collision *collision, ss_error *err);
 bool ss_contacts_find(ss_collision *collision, ss_team *team, ss_error *err);

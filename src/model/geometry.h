@@ -28,9 +28,15 @@ typedef struct ss_hull_planes {
     float offset[4];
 } ss_hull_planes;
 
+/* Four vertices in single precision, number by number. */
+typedef struct ss_hull_corners {
+    _Alignas(16) float x[3][4];
+} ss_hull_corners;
+
 typedef struct ss_hull {
     int vertex_count, face_count, edge_count;
     ss_vec3 *vertex;
+    ss_hull_corners *corners; /* all vertices four by four, the last one repeated; NULL of what needs none */
     ss_hull_face *face;
     ss_hull_planes *planes; /* of the faces, SS_HULL_BLOCK / 4 for each block of them */
     int *loop;              /* vertices of the faces */

@@ -20,6 +20,7 @@ ss_hull *ss_hull_create(int vertices, int faces, int corners, ss_error *err)
     /* Where each array begins in the one block that holds them all, and the hull before them. */
     size_t n = (size_t)vertices, f = (size_t)faces, c = (size_t)corners, used = sizeof(ss_hull);
     size_t vertex = reserve(&used, n * sizeof(ss_vec3)), face = reserve(&used, f * sizeof(ss_hull_face));
+    size_t fours = reserve(&used, (n + 3) / 4 * sizeof(ss_hull_corners));
     size_t planes = reserve(&used, (f + 3) / 4 * sizeof(ss_hull_planes));
     size_t loop = reserve(&used, c * sizeof(int)), loop_edge = reserve(&used, c * sizeof(int));
     size_t edge = reserve(&used, c / 2 * sizeof(ss_hull_edge));
@@ -36,6 +37,7 @@ ss_hull *ss_hull_create(int vertices, int faces, int corners, ss_error *err)
                       .face_count = faces,
                       .edge_count = corners / 2,
                       .vertex = (ss_vec3 *)(void *)(block + vertex),
+                      .corners = (ss_hull_corners *)(void *)(block + fours),
                       .face = (ss_hull_face *)(void *)(block + face),
                       .planes = (ss_hull_planes *)(void *)(block + planes),
                       .loop = (int *)(void *)(block + loop),
@@ -52,8 +54,16 @@ void ss_hull_destroy(ss_hull *hull)
     ss_release(hull);
 }
 
-static void fill_planes(ss_hull *hull)
+/* What is kept in single precision besides. */
+static void fill_fours(ss_hull *hull)
 {
+    for (int v = 0; v < (hull->vertex_count + 3) / 4 * 4; v++) {
+        ss_vec3 vertex = hull->vertex[v < hull->vertex_count ? v : hull->vertex_count - 1];
+        ss_hull_corners *corners = &hull->corners[v / 4];
+        corners->x[0][v % 4] = (float)vertex.x;
+        corners->x[1][v % 4] = (float)vertex.y;
+        corners->x[2][v % 4] = (float)vertex.z;
+    }
     for (int first = 0; first < hull->face_count; first += SS_HULL_BLOCK) {
         int count = hull->face_count - first < SS_HULL_BLOCK ? hull->face_count - first : SS_HULL_BLOCK;
         int quads = (count + 3) / 4;
@@ -75,7 +85,7 @@ void ss_hull_scale(ss_hull *hull, double length)
     hull->centre = ss_vec3_scale(length, hull->centre);
     hull->radius *= length;
     hull->extent *= length;
-    fill_planes(hull);
+    fill_fours(hull);
 }
 
 /* ---- completing ------------------------------------------------------------------------------------- */
@@ -170,7 +180,7 @@ bool ss_hull_complete(ss_hull *hull, ss_error *err)
         least = fmin(least, ss_vec3_dot(hull->face[side[0]].normal, hull->face[side[1]].normal));
     }
     hull->bend = sqrt(fmax(0.0, 0.5 * (1.0 + least)));
-    fill_planes(hull);
+    fill_fours(hull);
     return true;
 }
 

@@ -39,9 +39,10 @@ static int row_of(const ss_soft *soft, int body)
 }
 
 /* Contacts that touch nothing dynamic are dropped. */
-static bool find_manifolds(ss_sim *sim, ss_error *err)
+bool ss_soft_find_manifolds(ss_sim *sim, ss_error *err)
 {
     ss_soft *soft = sim->soft;
+    memset(soft->touched, 0, (size_t)soft->row_count * sizeof *soft->touched);
     ss_contact_list *list = &sim->contacts;
     SS_SWAP(ss_soft_manifold *, soft->manifolds, soft->old);
     SS_SWAP(int, soft->manifold_capacity, soft->old_capacity);
@@ -58,6 +59,7 @@ static bool find_manifolds(ss_sim *sim, ss_error *err)
         const ss_contact *contact = &list->items[c];
         int a = row_of(soft, contact->body_a), b = row_of(soft, contact->body_b);
         if (a == 0 && b == 0) continue;
+        soft->touched[a] = soft->touched[b] = true;
         if (kept != c) list->items[kept] = *contact;
         contact = &list->items[kept];
         if (last && last->count < SS_SOFT_POINTS && belongs(&list->items[last->first], contact)) {
@@ -258,7 +260,6 @@ static bool fill_manifold(const ss_sim *sim, const ss_soft_manifold *m, const ss
     for (int side = 0; side < 2; side++) {
         int body = side ? contacts->body_b : contacts->body_a;
         centre[side] = m->row[side] ? ss_world_body(sim->world, body)->position : origin;
-        __atomic_store_n(&soft->touched[m->row[side]], true, __ATOMIC_RELAXED); // others do so as well
     }
 
     /* Points: arms and gaps. Unused ones have no mass. */
@@ -365,7 +366,6 @@ bool ss_soft_gather(ss_sim *sim, ss_error *err)
 {
     enum { MANIFOLDS_AT_ONCE = 256, BATCHES_AT_ONCE = 16 };
     ss_soft *soft = sim->soft;
-    if (!find_manifolds(sim, err)) return false;
     int count = soft->manifold_count;
     if (is_same_graph(sim)) {
         for (int i = 0; i < count; i++) {
@@ -373,12 +373,10 @@ bool ss_soft_gather(ss_sim *sim, ss_error *err)
             soft->manifolds[i].lane = soft->old[i].lane;
         }
     } else if (!make_batches(sim, err)) {
-        soft->manifold_count = 0;
         return false;
     }
 
     /* In the order of the list, or in chunks of it. */
-    memset(soft->touched, 0, (size_t)soft->row_count * sizeof *soft->touched);
     ss_team *team = ss_team_for_loop(sim->team, count, 60);
     if (ss_team_size(team) > 1 && !is_sorted(soft)) team = NULL;
     gathering with = {.sim = sim};

@@ -122,21 +122,32 @@ static void start_bodies(int64_t begin, int64_t end, int worker, void *context)
     }
 }
 
-/* False when something in it is not finite. */
+/* Pose, velocity and forces are numbers. */
+static bool is_finite(const ss_soft_start *start, const double wrench[6])
+{
+    double sum = 0.0; // 0 times what is not finite is not a number
+    for (int i = 0; i < 3; i++) sum += 0.0 * start->position[i];
+    for (int i = 0; i < 4; i++) sum += 0.0 * start->quaternion[i];
+    for (int i = 0; i < 6; i++) sum += 0.0 * (start->velocity[i] + wrench[i]);
+    return sum == 0.0;
+}
+
+/* The row of a body that is touched, or may be by a joint. False when something in it is not finite. */
 static bool fill_row(const ss_sim *sim, int r, double h)
 {
     const ss_soft *soft = sim->soft;
     int b = soft->body_of[r];
-    const ss_body *body = ss_world_body(sim->world, b);
-    const ss_soft_mass *mass = &soft->masses[b];
     const ss_soft_start *start = &soft->start[b];
     const double *wrench = soft->wrench[b];
+    if (!is_finite(start, wrench)) return false;
+    if (!soft->touched[r] && ss_world_joint_count(sim->world) == 0) return true; // nothing looks at its row
+    const ss_body *body = ss_world_body(sim->world, b);
+    const ss_soft_mass *mass = &soft->masses[b];
     ss_mat3 rotation = start->rotation;
     ss_vec3 w = ss_vec3_load(body->velocity + 3), torque = ss_vec3_load(wrench + 3);
     ss_soft_row *row = &soft->rows[r];
     ss_soft_frame *frame = &soft->frames[r];
     const double(*l)[3] = mass->lower;
-    double sum = 0.0; // 0 times what is not finite is not a number
     ss_vec3 y = scale_velocity(mass, rotation, w);
     for (int i = 0; i < 3; i++) { // row i of L' R' is column i of R L
         double column[3];
@@ -149,16 +160,14 @@ static bool fill_row(const ss_sim *sim, int r, double h)
         soft->gain[r][i] = (float)(h * mass->root * wrench[i]);
         soft->gain[r][4 + i] = (float)(h * ss_vec3_dot(ss_vec3_load(column), torque));
         row->y[i] = (float)(body->velocity[i] / mass->root);
-        sum += 0.0 * (start->position[i] + wrench[i] + wrench[3 + i] + body->velocity[i]);
     }
     row->y[3] = row->y[7] = soft->gain[r][3] = soft->gain[r][7] = 0.0f;
     row->y[4] = (float)y.x;
     row->y[5] = (float)y.y;
     row->y[6] = (float)y.z;
-    sum += 0.0 * (y.x + y.y + y.z);
     memset(row->d, 0, sizeof row->d);
     frame->root = (float)mass->root;
-    return sum == 0.0;
+    return isfinite(y.x + y.y + y.z);
 }
 
 static void fill_rows(int64_t begin, int64_t end, int worker, void *context)
@@ -170,7 +179,7 @@ static void fill_rows(int64_t begin, int64_t end, int worker, void *context)
     }
 }
 
-/* Rows of the dynamic bodies, with what forces add in a small step of h. */
+/* Rows of the dynamic bodies that anything touches, with what forces add in a small step of h. */
 static bool read_bodies(ss_sim *sim, double h, ss_error *err)
 {
     ss_soft *soft = sim->soft;
@@ -213,6 +222,7 @@ static bool read_bodies(ss_sim *sim, double h, ss_error *err)
                            ss_sim_body_label(sim, b).text);
     }
     ss_sim_add_joint_forces(sim, NULL, soft->wrench);
+    if (!ss_soft_find_manifolds(sim, err)) return false;
 
     ss_parallel_for(ss_team_for_loop(sim->team, soft->row_count, 30), soft->row_count, SS_SIM_AT_ONCE,
                     fill_rows, &of);
@@ -308,21 +318,26 @@ static void apply_forces(int64_t begin, int64_t end, int worker, void *context)
     const small_step *step = context;
     ss_soft *soft = step->soft;
     ss_soft_row *rows = soft->rows;
-    for (int64_t r = begin > 0 ? begin : 1; r < end; r++)
+    for (int64_t r = begin > 0 ? begin : 1; r < end; r++) {
+        if (!soft->touched[r]) continue;
         for (int i = 0; i < 8; i++) {
             float y = rows[r].y[i], before = step->number ? y - soft->free[r][i] : 0.0f;
             soft->free[r][i] = y + soft->gain[r][i];
             rows[r].y[i] = soft->free[r][i] + before;
         }
+    }
 }
 
 static void add_displacements(int64_t begin, int64_t end, int worker, void *context)
 {
     (void)worker;
     const small_step *step = context;
+    const bool *touched = step->soft->touched;
     ss_soft_row *rows = step->soft->rows;
-    for (int64_t r = begin > 0 ? begin : 1; r < end; r++)
+    for (int64_t r = begin > 0 ? begin : 1; r < end; r++) {
+        if (!touched[r]) continue;
         for (int i = 0; i < 8; i++) rows[r].d[i] += step->h * rows[r].y[i];
+    }
 }
 
 bool ss_soft_solve(ss_sim *sim, ss_error *err)
@@ -332,8 +347,12 @@ bool ss_soft_solve(ss_sim *sim, ss_error *err)
     int steps = sim->options.small_steps;
     soft->waits = soft->kept = soft->moved = false;
     double h = sim->h / steps;
-    if (!read_bodies(sim, h, err) || !ss_soft_gather(sim, err) || !ss_soft_prepare_joints(sim, h, steps, err))
+    bool good =
+        read_bodies(sim, h, err) && ss_soft_gather(sim, err) && ss_soft_prepare_joints(sim, h, steps, err);
+    if (!good) {
+        soft->manifold_count = 0; // they may have no batches
         return false;
+    }
     double assembled = ss_clock_seconds();
 
     /* A damped spring over a small step: Catto, "Soft constraints" (2011). */
@@ -409,7 +428,10 @@ static void velocity_of(const ss_sim *sim, int r, double velocity[6])
     }
     for (int i = 0; i < 3; i++)
         velocity[i] = start->velocity[i] + sim->h * (mass->root * mass->root) * soft->wrench[b][i];
-    ss_vec3 torque = ss_mat3_apply_transposed(start->rotation, ss_vec3_load(soft->wrench[b] + 3)), w;
+    ss_vec3 torque = ss_vec3_load(soft->wrench[b] + 3), w;
+    memcpy(velocity + 3, start->velocity + 3, 3 * sizeof *velocity);
+    if (torque.x == 0.0 && torque.y == 0.0 && torque.z == 0.0) return; // as of most that fall
+    torque = ss_mat3_apply_transposed(start->rotation, torque);
     const double(*l)[3] = mass->lower;
     double scaled[3] = {l[0][0] * torque.x + l[1][0] * torque.y + l[2][0] * torque.z,
                         l[1][1] * torque.y + l[2][1] * torque.z, l[2][2] * torque.z};
@@ -474,9 +496,11 @@ static void move_body(ss_sim *sim, int r, const double velocity[6], ss_body *bod
 
 static bool diverged(const ss_sim *sim, int r, const double velocity[6])
 {
+    if (ss_sim_is_too_fast(sim, velocity)) return true;
     double sum = 0.0; // 0 times what is not finite is not a number
+    if (!sim->soft->touched[r]) return false;
     for (int i = 0; i < 8; i++) sum += 0.0 * (double)sim->soft->rows[r].d[i];
-    return sum != 0.0 || ss_sim_is_too_fast(sim, velocity);
+    return sum != 0.0;
 }
 
 static void find_velocities(int64_t begin, int64_t end, int worker, void *context)

@@ -159,7 +159,7 @@ typedef struct ss_soft {
     ss_soft_start *start;         /* the same */
     double (*wrench)[6];          /* the same: N, N m */
     bool told;                    /* a body moves as told */
-    bool *touched;                /* per row: it has contacts */
+    bool *touched;                /* per row: it has contacts or joints; the others need no row */
 
     int manifold_count, manifold_capacity, old_count, old_capacity;
     ss_soft_manifold *manifolds, *old; /* of this step and of the last one */
@@ -237,7 +237,9 @@ double ss_soft_joint_impulse(const ss_soft *soft, int row); /* of the whole step
 /* Friction that depends on the load follows the force of the step before. */
 void ss_soft_note_loads(struct ss_sim *sim);
 
-/* Contacts -> manifolds, batches, impulses (manifolds.c). False when out of memory. */
+/* Contacts -> manifolds; then, with the rows of what they touch, batches and impulses (manifolds.c). False
+ * when out of memory. */
+bool ss_soft_find_manifolds(struct ss_sim *sim, ss_error *err);
 bool ss_soft_gather(struct ss_sim *sim, ss_error *err);
 /* Impulses of this step become the memory. */
 bool ss_soft_keep(struct ss_sim *sim, ss_error *err);
