@@ -66,8 +66,8 @@ static void put_field(ss_text *bib, const char *name, const char *value)
     if (*value) ss_text_appendf(bib, ",\n  %s = {%s}", name, value);
 }
 
-/* The collections that the problems are of, each once. Their names are those of any recipe's author: only ours
- * is known to have authors, and of a key only letters and digits are safe. */
+/* The collections that the problems are of, each once. Any recipe may have named them: only ours is known to
+ * have authors, and of a key only letters and digits are safe. */
 static void put_collections(const ss_results *results, ss_text *bib)
 {
     ss_text seen = {0}, line = {0};
