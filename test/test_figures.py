@@ -362,6 +362,23 @@ def test_what_to_cite(ledger):
         assert fields["author"] and fields["title"] and fields[wanted] and (key == "stickslip" or 1900 < int(fields["year"]) < 2100), key
 
 
+def test_the_data_are_cited(ledger):
+    """Collections by name and version, each once, and FCLIB where its problems are; names of others are text, not BibTeX."""
+    run("report", ledger, "-o", "none.bib")
+    assert "collection" not in Path("none.bib").read_text() and "acary2014" not in Path("none.bib").read_text()
+    with sqlite3.connect(ledger) as database:
+        database.execute("UPDATE problems SET collection = 'stickslip 0.1.0'")
+    run("report", ledger, "-o", "ours.bib")
+    assert Path("ours.bib").read_text().count("@misc{collection_stickslip_0_1_0,\n  author = {{The stickslip developers}},") == 1
+    with sqlite3.connect(ledger) as database:
+        database.execute("UPDATE problems SET collection = ?, format = 'fclib'", ["my_own} & 7"])
+    run("report", ledger, "-o", "data.bib")
+    text = Path("data.bib").read_text()
+    assert "@misc{collection_my_own____7,\n  title = {Collection of frictional contact problems {my\\_own) \\& 7}}" in text
+    assert "@techreport{acary2014," in text and "  institution = {INRIA},\n  number = {RT-0444}" in text
+    assert text.count("{") == text.count("}")
+
+
 # ---- mistakes ------------------------------------------------------------------------------------------------------
 
 def test_figures_are_listed_without_a_ledger(here):

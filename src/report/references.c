@@ -1,5 +1,8 @@
 #include "report/references.h"
 
+#include "figure/data_table.h"
+
+#include <ctype.h>
 #include <string.h>
 
 typedef struct reference {
@@ -63,6 +66,37 @@ static void put_field(ss_text *bib, const char *name, const char *value)
     if (*value) ss_text_appendf(bib, ",\n  %s = {%s}", name, value);
 }
 
+/* The collections that the problems are of, each once. Any recipe may have named them: only ours is known to
+ * have authors, and of a key only letters and digits are safe. */
+static void put_collections(const ss_results *results, ss_text *bib)
+{
+    ss_text seen = {0}, line = {0};
+    ss_text_append(&seen, "\n");
+    for (int i = 0; i < results->problem_count; i++) {
+        const char *label = results->problems[i].collection;
+        if (!label || !*label) continue;
+        ss_text_clear(&line);
+        ss_text_appendf(&line, "\n%s\n", label);
+        if (strstr(ss_text_get(&seen), ss_text_get(&line))) continue;
+        ss_text_append(&seen, ss_text_get(&line) + 1);
+
+        ss_text_append(bib, "\n@misc{collection_");
+        for (const char *at = label; *at; at++)
+            ss_text_append_bytes(bib, isalnum((unsigned char)*at) ? at : "_", 1);
+        if (strncmp(label, "stickslip ", sizeof "stickslip") == 0)
+            put_field(bib, "author", "{The stickslip developers}");
+        ss_text_append(bib, ",\n  title = {Collection of frictional contact problems {");
+        ss_text_clear(&line);
+        for (const char *at = label; *at; at++) // BibTeX counts braces, whatever is before them
+            ss_text_append_bytes(&line, *at == '{' ? "(" : *at == '}' ? ")" : at, 1);
+        ss_text_append_tex(bib, ss_text_get(&line));
+        ss_text_append(bib, "}},\n  note = {Built by stickslip from recipes, with certified answers}\n}\n");
+    }
+    bib->out_of_memory |= seen.out_of_memory || line.out_of_memory;
+    ss_text_free(&seen);
+    ss_text_free(&line);
+}
+
 void ss_references_bibtex(const ss_results *results, const ss_statistics *statistics, ss_text *bib)
 {
     static const struct {
@@ -80,12 +114,16 @@ void ss_references_bibtex(const ss_results *results, const ss_statistics *statis
         if (solver && !*method->plugin) cite(&c, solver->reference);
         if (formulation) cite(&c, formulation->reference);
     }
+    for (int i = 0; i < results->problem_count; i++)
+        if (strcmp(results->problems[i].format, "fclib") == 0)
+            cite(&c, "Acary, Bremond, Koziara, Perignon 2014");
 
     ss_text_appendf(
         bib,
         "@misc{stickslip,\n  author = {{The stickslip developers}},\n  title = {stickslip: frictional "
         "contact problems in multibody dynamics},\n  note = {Version %s}\n}\n",
         ss_version());
+    put_collections(results, bib);
     for (int i = 0; i < REFERENCES; i++) {
         const reference *r = &references[i];
         if (!c.wanted[i]) continue;
@@ -94,7 +132,11 @@ void ss_references_bibtex(const ss_results *results, const ss_statistics *statis
         put_field(bib, "title", r->title);
         for (size_t k = 0; k < sizeof where / sizeof *where; k++)
             if (strcmp(where[k].kind, r->kind) == 0) put_field(bib, where[k].field, r->where);
-        put_field(bib, strcmp(r->kind, "incollection") == 0 ? "publisher" : "volume", r->volume);
+        put_field(bib,
+                  strcmp(r->kind, "incollection") == 0 ? "publisher"
+                  : strcmp(r->kind, "techreport") == 0 ? "number"
+                                                       : "volume",
+                  r->volume);
         put_field(bib, "year", r->year);
         ss_text_append(bib, "\n}\n");
     }

@@ -2,7 +2,7 @@
 // the numbers of the program's tables.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { copyFileSync, readFileSync } from "node:fs";
+import { copyFileSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { complaints, open, scratch, stickslip } from "./browser.mjs";
@@ -85,6 +85,14 @@ test("with certified references the page says how far metrics can be trusted", a
   assert.equal(await page.locator("#trust tbody tr").first().locator("td, th").first().innerText(), first);
   assert.deepEqual(await complaints(page, "#trust"), []);
   assert.deepEqual(problems, []);
+
+  // one that is below zero at some answers orders nothing, and is not the best
+  const changed = readFileSync(path("true.html"), "utf8").replace(/("metric":"dissipation_gap"[^}]*"low":)[^,}]+/, "$1-2");
+  writeFileSync(path("changed.html"), changed);
+  const other = await open(t, path("changed.html"));
+  await other.page.waitForSelector("#trust tbody tr");
+  const order = await other.page.locator("#trust tbody tr").allInnerTexts();
+  assert.ok(order.findIndex((row) => row.startsWith("dissipation_gap")) >= order.length - 2, order.join("\n"));
 });
 
 test("what reproduces is said in one sentence", async (t) => {

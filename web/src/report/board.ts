@@ -224,7 +224,9 @@ export function trustTable(model: Model): HTMLElement {
       ratio("median", "Median", "1: the metric is the true error", (row) => row.median),
       ratio("low", "5 %", "of the runs have a smaller ratio", (row) => row.low),
       ratio("high", "95 %", "of the runs have a smaller ratio", (row) => row.high),
-      ratio("spread", "Spread", "95 % over 5 %: the smaller, the better the metric orders answers", (row) => row.high / row.low),
+      // a metric that is zero or below it at answers with an error orders nothing: it stands last
+      ratio("spread", "Spread", "95 % over 5 %: the smaller, the better the metric orders answers", (row) =>
+        row.low > 0 ? row.high / row.low : Infinity),
       {
         key: "below",
         title: "Below 1",
