@@ -21,14 +21,14 @@ extern const ss_solver ss_solver_admm, ss_solver_alart_curnier, ss_solver_block_
 
 /* An iteration in sweeps: factor * unknowns^power * (unknowns per body)^shape, and without bodies. A campaign
  * measures every sweep, which makes sweeps slower and all else look cheaper: `in_calls` is what iterations of
- * whole calls cost over that. */
+ * whole calls with bodies cost over that. */
 typedef struct iteration_cost {
     double factor, power, shape, matrix_factor, matrix_power, in_calls;
 } iteration_cost;
 
-static const iteration_cost cost_of_admm = {SS_LEARNED_ADMM, 0.366, 0.55, 1.2},
-                            cost_of_newton = {SS_LEARNED_NEWTON, 2.39, 0.39, 1.5},
-                            cost_of_interior = {SS_LEARNED_INTERIOR, 2.04, 0.53, 1.75};
+static const iteration_cost cost_of_admm = {SS_LEARNED_ADMM, 1.3, 0.30, 1.2},
+                            cost_of_newton = {SS_LEARNED_NEWTON, 3.58, 0.39, 1.5},
+                            cost_of_interior = {SS_LEARNED_INTERIOR, 3.57, 0.53, 1.75};
 
 static const double patience_with[SS_AUTO_BOUNDS] = {
     [SS_AUTO_FEW] = 0.2,        [SS_AUTO_MATRIX] = 0.35, [SS_AUTO_JOINTS] = 0.1,
@@ -54,7 +54,7 @@ enum { TURN_OF_SPLITTING = 2 };
 static double per_iteration(const iteration_cost *of, const ss_auto_features *f)
 {
     double n = fmax(f->unknowns, 1.0);
-    if (!f->bodies) return of->in_calls * of->matrix_factor * pow(n, of->matrix_power);
+    if (!f->bodies) return of->matrix_factor * pow(n, of->matrix_power);
     return of->in_calls * of->factor * pow(n, of->power) * pow(n / f->bodies, of->shape);
 }
 
