@@ -48,7 +48,7 @@ typedef struct automatic {
 static const ss_auto_choice *choice_at(automatic *a, int index)
 {
     if (index >= a->plan.count && !a->is_planned) {
-        a->features.parting = ss_auto_contacts_part(a->problem, a->seen ? a->seen : a->x);
+        ss_auto_look_at(a->problem, a->seen ? a->seen : a->x, &a->features);
         ss_auto_plan_others(a->problem, &a->features, &a->plan);
         a->is_planned = true;
     }
