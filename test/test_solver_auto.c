@@ -292,6 +292,19 @@ TEST(a_block_that_slides_out_of_its_grasp_takes_newton_steps)
     known_problem_free(&block);
 }
 
+/* The look at its tenth iteration shows an error far from the goal, which is no reason to measure late. */
+TEST(a_stage_that_is_looked_at_ends_no_later_than_its_method_alone)
+{
+    known_problem pyramid = of_scene("box-pyramid", 1);
+    ss_run_options run = {.max_iterations = 1000, .stop = {.gauge = SS_GAUGE_RELATIVE_ENERGY, .below = 1e-6}};
+    told alone = solve_with("admm", pyramid.problem, &run), of = solve_with("auto", pyramid.problem, &run);
+    ENSURE(alone.status == SS_CONVERGED && of.status == SS_CONVERGED);
+    ENSURE(of.iterations <= alone.iterations);
+    told_free(&alone);
+    told_free(&of);
+    known_problem_free(&pyramid);
+}
+
 /* Splitting is no help where links of a gram move an arm of ten kilograms: its error stays large. */
 TEST(a_hand_of_light_links_takes_the_way_inside)
 {
