@@ -180,12 +180,12 @@ TEST(what_stands_is_split_and_what_parts_is_not)
 {
     known_problem cards = of_scene("card-house", 1);
     told of = solve(cards.problem, 20000);
-    ENSURE(of.status == SS_CONVERGED && !ss_auto_contacts_part(cards.problem, of.x));
-    for (int k = 0; k < cards.problem->block_count; k += 10) of.x[cards.problem->blocks[k].first] = 0.0;
-    ENSURE(ss_auto_contacts_part(cards.problem, of.x));
-
     planned falling = {.features = ss_auto_look(cards.problem)};
-    falling.features.parting = true;
+    ss_auto_look_at(cards.problem, of.x, &falling.features);
+    ENSURE(of.status == SS_CONVERGED && !falling.features.parting);
+    for (int k = 0; k < cards.problem->block_count; k += 10) of.x[cards.problem->blocks[k].first] = 0.0;
+    ss_auto_look_at(cards.problem, of.x, &falling.features);
+    ENSURE(falling.features.parting);
     ss_auto_plan_first(cards.problem, &falling.features, &falling.plan);
     falling.first = falling.plan.count;
     ss_auto_plan_others(cards.problem, &falling.features, &falling.plan);
@@ -267,6 +267,42 @@ TEST(a_held_block_that_sweeps_leave_is_split_before_newton_steps)
     ENSURE(!strstr(of.notes, "newton"));
     told_free(&of);
     known_problem_free(&block);
+}
+
+/* Where it sticks splitting waits for impulses to grow; where it slides they are at their limits. */
+TEST(a_block_that_slides_out_of_its_grasp_takes_newton_steps)
+{
+    known_problem block = of_scene("grasped-block", 21);
+    planned out = {.features = ss_auto_look(block.problem)};
+    double *x = numbers(block.problem->size);
+    for (int slides = 0; slides < 2; slides++) {
+        for (int k = 0; k < block.problem->block_count; k++) {
+            const ss_block *at = &block.problem->blocks[k];
+            x[at->first] = 1.0;
+            if (at->law == SS_LAW_CONE) x[at->first + 2] = (slides ? 1.0 : 0.9) * at->mu;
+        }
+        ss_auto_look_at(block.problem, x, &out.features);
+        ENSURE(out.features.slipping == slides);
+    }
+    ss_auto_plan_first(block.problem, &out.features, &out.plan);
+    out.first = out.plan.count;
+    ss_auto_plan_others(block.problem, &out.features, &out.plan);
+    ENSURE(is_choice(&out, out.first, "proximal-point"));
+    free(x);
+    known_problem_free(&block);
+}
+
+/* The look at its tenth iteration shows an error far from the goal, which is no reason to measure late. */
+TEST(a_stage_that_is_looked_at_ends_no_later_than_its_method_alone)
+{
+    known_problem pyramid = of_scene("box-pyramid", 1);
+    ss_run_options run = {.max_iterations = 1000, .stop = {.gauge = SS_GAUGE_RELATIVE_ENERGY, .below = 1e-6}};
+    told alone = solve_with("admm", pyramid.problem, &run), of = solve_with("auto", pyramid.problem, &run);
+    ENSURE(alone.status == SS_CONVERGED && of.status == SS_CONVERGED);
+    ENSURE(of.iterations <= alone.iterations);
+    told_free(&alone);
+    told_free(&of);
+    known_problem_free(&pyramid);
 }
 
 /* Splitting is no help where links of a gram move an arm of ten kilograms: its error stays large. */

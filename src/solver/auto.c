@@ -48,7 +48,7 @@ typedef struct automatic {
 static const ss_auto_choice *choice_at(automatic *a, int index)
 {
     if (index >= a->plan.count && !a->is_planned) {
-        a->features.parting = ss_auto_contacts_part(a->problem, a->seen ? a->seen : a->x);
+        ss_auto_look_at(a->problem, a->seen ? a->seen : a->x, &a->features);
         ss_auto_plan_others(a->problem, &a->features, &a->plan);
         a->is_planned = true;
     }
@@ -230,14 +230,13 @@ static bool run_choice(automatic *a, const ss_auto_choice *choice, int next, ss_
     if (set[0][0]) options = ss_run_default_options(choice->solver, a->run->arena, NULL);
     for (int i = 0; options && i < 2 && set[i][0]; i++)
         ss_options_set(choice->solver->options, options, set[i][0], set[i][1], NULL);
-    // Splitting has a schedule of its own, and machines are often solved by four iterations.
-    bool is_late = choice->least && a->features.kind != SS_AUTO_STRUCTURE;
     ss_nested_run stage = {.solver = choice->solver,
                            .options = options,
                            .budget = choice->budget,
                            .look = choice->watch == SS_WATCH_NOTHING ? NULL : look,
                            .context = &w,
-                           .first_look = is_late ? FIRST_DECISION : FIRST_LOOK};
+                           // what is not left so soon need not be looked at so soon
+                           .first_look = choice->least ? FIRST_DECISION : FIRST_LOOK};
     ss_nested_run_end end;
     if (a->trail->count < SS_AUTO_CHOICES) a->trail->solver[a->trail->count++] = choice->solver;
     if (choice->from_start) memcpy(a->x, a->start, (size_t)a->problem->size * sizeof *a->x);

@@ -35,6 +35,7 @@ typedef struct ss_auto_features {
     bool planar;   /* bodies, and no contact of three rows: none that fits into a batch */
     bool chained;  /* a row between two bodies that both move */
     bool parting;  /* some contacts do not press; known when the others are planned, from an iterate */
+    bool slipping; /* all contacts that press slide; known when parting is */
     double sweep;  /* s, predicted for one sweep: for notes only */
 } ss_auto_features;
 
@@ -74,8 +75,8 @@ typedef struct ss_auto_plan {
 } ss_auto_plan;
 
 ss_auto_features ss_auto_look(const ss_problem *problem);
-/* Do more than a twentieth of the contacts not press at x? */
-bool ss_auto_contacts_part(const ss_problem *problem, const double *x);
+/* What an iterate shows: parting, if more than a twentieth of the contacts do not press, and slipping. */
+void ss_auto_look_at(const ss_problem *problem, const double *x, ss_auto_features *features);
 /* Multiplications in one factorisation of the bodies' matrix, by its order of elimination; 0 where there are
  * no bodies, or no memory to find out. */
 double ss_auto_factor_work(const ss_problem *problem, ss_arena *arena);

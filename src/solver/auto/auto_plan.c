@@ -21,14 +21,14 @@ extern const ss_solver ss_solver_admm, ss_solver_alart_curnier, ss_solver_block_
 
 /* An iteration in sweeps: factor * unknowns^power * (unknowns per body)^shape, and without bodies. A campaign
  * measures every sweep, which makes sweeps slower and all else look cheaper: `in_calls` is what iterations of
- * whole calls cost over that. */
+ * whole calls with bodies cost over that. */
 typedef struct iteration_cost {
     double factor, power, shape, matrix_factor, matrix_power, in_calls;
 } iteration_cost;
 
-static const iteration_cost cost_of_admm = {SS_LEARNED_ADMM, 0.366, 0.55, 1.2},
-                            cost_of_newton = {SS_LEARNED_NEWTON, 2.39, 0.39, 1.5},
-                            cost_of_interior = {SS_LEARNED_INTERIOR, 2.04, 0.53, 1.75};
+static const iteration_cost cost_of_admm = {SS_LEARNED_ADMM, 1.3, 0.30, 1.2},
+                            cost_of_newton = {SS_LEARNED_NEWTON, 3.58, 0.39, 1.5},
+                            cost_of_interior = {SS_LEARNED_INTERIOR, 3.57, 0.53, 1.75};
 
 static const double patience_with[SS_AUTO_BOUNDS] = {
     [SS_AUTO_FEW] = 0.2,        [SS_AUTO_MATRIX] = 0.35, [SS_AUTO_JOINTS] = 0.1,
@@ -54,7 +54,7 @@ enum { TURN_OF_SPLITTING = 2 };
 static double per_iteration(const iteration_cost *of, const ss_auto_features *f)
 {
     double n = fmax(f->unknowns, 1.0);
-    if (!f->bodies) return of->in_calls * of->matrix_factor * pow(n, of->matrix_power);
+    if (!f->bodies) return of->matrix_factor * pow(n, of->matrix_power);
     return of->in_calls * of->factor * pow(n, of->power) * pow(n / f->bodies, of->shape);
 }
 
@@ -196,17 +196,23 @@ ss_auto_features ss_auto_look(const ss_problem *problem)
     return f;
 }
 
-bool ss_auto_contacts_part(const ss_problem *problem, const double *x)
+void ss_auto_look_at(const ss_problem *problem, const double *x, ss_auto_features *f)
 {
-    enum { SHARE = 20 }; // one contact in this many
-    int cones = 0, open = 0;
+    enum { SHARE = 20 };                   // one contact in this many
+    static const double edge = 1.0 - 1e-6; // of the limit of friction
+    int cones = 0, open = 0, slipping = 0;
     for (int k = 0; k < problem->block_count; k++) {
         const ss_block *block = &problem->blocks[k];
+        const double *impulse = x + block->first;
         if (!ss_law_is_cone(block->law)) continue;
+        double limit = edge * block->mu * impulse[0], square = 0.0;
+        for (int i = 1; i < block->size && i < 3; i++) square += impulse[i] * impulse[i];
         cones++;
-        open += !(x[block->first] > 0.0);
+        open += !(impulse[0] > 0.0);
+        slipping += impulse[0] > 0.0 && square >= limit * limit;
     }
-    return SHARE * open > cones;
+    f->parting = SHARE * open > cones;
+    f->slipping = slipping + open == cones;
 }
 
 double ss_auto_factor_work(const ss_problem *problem, ss_arena *arena)
@@ -457,8 +463,13 @@ static void plan_cones(const ss_problem *problem, const ss_auto_features *f, ss_
     if (f->slippery) add(problem, plan, newton(&ss_solver_alart_curnier, SS_WATCH_STEPS, f));
     bool few_with_joints = f->kind == SS_AUTO_FEW && f->laws & SS_LAW_FREE;
     bool was_split = plan->count && plan->at[0].solver == &ss_solver_admm;
-    // Newton steps need states that are settled, which they are not where joints and contacts disagree.
-    if (few_with_joints && f->bodies && !was_split) add(problem, plan, splitting(f));
+    // Newton steps need states that are settled, which they are where all contacts slide, and not where joints
+    // and contacts that stick disagree.
+    if (few_with_joints && f->bodies && !was_split) {
+        ss_auto_choice settled = proximal(f);
+        settled.budget = 60, settled.from_start = true, settled.settings[0][0] = NULL;
+        add(problem, plan, f->slipping ? settled : splitting(f));
+    }
     if (f->kind == SS_AUTO_FEW && !few_with_joints)
         add(problem, plan, newton(&ss_solver_minmap_newton, SS_WATCH_STEPS, f));
     if (f->kind == SS_AUTO_STRUCTURE && !f->bodies && f->unknowns <= FEW_WITHOUT_BODIES) {

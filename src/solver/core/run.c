@@ -124,7 +124,7 @@ double ss_run_excess(ss_run *run, const double *x)
 
 bool ss_run_due(ss_run *run, double energy)
 {
-    static const double hope = 1.2;
+    static const double hope = 1.2, close = 4.0; // in squares
     enum { FIRST = 3, CRAWL = 10 };
     struct ss_run_state *state = run->state;
     ss_measuring_schedule *schedule = &state->schedule;
@@ -149,9 +149,11 @@ bool ss_run_due(ss_run *run, double energy)
     if (!(schedule->estimate > 0.0)) return isnan(goal) || energy <= 4.0 * goal;
 
     // Then it is calibrated by the last measurement. Where convergence crawls just above the goal the pauses
-    // grow with the number of iterations.
+    // grow with the number of iterations; in a stage there is none after an error far from the goal, which
+    // was measured because it was looked at.
     bool near = schedule->ratio * (energy / schedule->estimate) <= hope;
-    return near && next > schedule->measured + 1 + schedule->measured / CRAWL;
+    bool was_far = state->stage && schedule->ratio > close;
+    return near && (was_far || next > schedule->measured + 1 + schedule->measured / CRAWL);
 }
 
 /* ---- the clock ---------------------------------------------------------------------------------------- */
