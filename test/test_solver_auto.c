@@ -305,6 +305,18 @@ TEST(a_stage_that_is_looked_at_ends_no_later_than_its_method_alone)
     known_problem_free(&pyramid);
 }
 
+/* Extrapolation moves impulses to and fro between contacts that repeat each other, and starts again every two
+ * sweeps: 192 iterations where that is seen, 868 where it was not. */
+TEST(capsules_that_settle_are_not_swept_in_circles)
+{
+    known_problem capsules = of_scene("capsule-pile", 55);
+    ss_run_options run = {.max_iterations = 400, .stop = {.gauge = SS_GAUGE_RELATIVE_ENERGY, .below = 1e-8}};
+    told of = solve_with("batched-nncg", capsules.problem, &run);
+    ENSURE(of.status == SS_CONVERGED);
+    told_free(&of);
+    known_problem_free(&capsules);
+}
+
 /* Splitting is no help where links of a gram move an arm of ten kilograms: its error stays large. */
 TEST(a_hand_of_light_links_takes_the_way_inside)
 {

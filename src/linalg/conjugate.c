@@ -40,6 +40,25 @@ void ss_conjugate_extrapolate(double beta, size_t count, double *point, double *
     last[at] = point[at] += step;
 }
 
+/* The change is as large as another one. */
+static const double alike = 0.02;
+
+static bool is_level(double square, double other)
+{
+    return fabs(square - other) <= alike * square;
+}
+
+/* Has it started again three times, each a few sweeps after the last, with changes of the same size? One
+ * extrapolation goes too far then, and the next sweeps take it back. */
+static bool goes_in_circles(ss_conjugate *cg, double square)
+{
+    enum { SOON = 3, CIRCLES = 3 };
+    bool is_circle = cg->since_restart <= SOON && is_level(square, cg->restart_square);
+    cg->circles = is_circle ? cg->circles + 1 : 0;
+    cg->since_restart = 0;
+    return cg->circles >= CIRCLES;
+}
+
 /* The weight of the direction, 0: start again. Where friction turns the sweeps round in circles,
  * extrapolating keeps them going: restarts without progress in between are followed by more and more
  * plain sweeps, and changes that grow a little pass a limited number of times. */
@@ -48,13 +67,15 @@ static double weight_of(ss_conjugate *cg, double square)
     enum { LONGEST = 256 };
     double beta = cg->last_square > 0.0 ? square / cg->last_square : 0.0;
     cg->last_square = square;
+    cg->since_restart++;
     if (cg->waiting > 0) return cg->waiting--, 0.0;
     bool grows = beta > 1.0, passes = beta <= 1.0 + cg->slack && cg->growths > 0;
     if ((!grows || passes) && cg->overlap(cg) > 0.0) {
         cg->growths -= grows;
         return grows ? 1.0 : beta;
     }
-    bool progress = square < cg->restart_square || cg->restart_square == 0.0;
+    bool circles = goes_in_circles(cg, square);
+    bool progress = (square < cg->restart_square && !circles) || cg->restart_square == 0.0;
     cg->wait = progress ? cg->wait / 2 : cg->wait < LONGEST ? 2 * cg->wait + 1 : LONGEST;
     cg->waiting = cg->wait;
     cg->restart_square = square;
@@ -125,8 +146,6 @@ void ss_conjugate_next(ss_conjugate *cg, double square)
     ss_conjugate_catch_up(cg);
 }
 
-static const double alike = 0.02;
-
 /* Of a grain: the square of how the change has turned, less what it may. After a plain sweep the direction is
  * the change before. Four sums, because each addition waits for the one before. */
 static double turn_of_range(int64_t begin, int64_t end, int worker, void *context)
@@ -145,7 +164,7 @@ static double turn_of_range(int64_t begin, int64_t end, int worker, void *contex
 
 bool ss_conjugate_drifts(ss_conjugate *cg, double square)
 {
-    bool level = fabs(square - cg->last_square) <= alike * square;
+    bool level = is_level(square, cg->last_square);
     if (!level) cg->steady = 0;
     if (!level || cg->weight != 0.0) return false;
     ss_conjugate_part *part = &cg->part[0];

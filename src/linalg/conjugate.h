@@ -37,6 +37,7 @@ typedef struct ss_conjugate {
     double leap_square;          /* at the last leap */
     int steady, steady_at_least; /* sweeps in a row that made the same change; before a leap */
     ss_team *team;               /* shares extrapolation and overlap; NULL: one thread */
+    int since_restart, circles;  /* sweeps; restarts in a row that led nowhere */
     int wait, waiting; /* plain sweeps after a restart that came without progress; those still to do */
 } ss_conjugate;
 

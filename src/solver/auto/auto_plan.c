@@ -463,8 +463,8 @@ static void plan_cones(const ss_problem *problem, const ss_auto_features *f, ss_
     if (f->slippery) add(problem, plan, newton(&ss_solver_alart_curnier, SS_WATCH_STEPS, f));
     bool few_with_joints = f->kind == SS_AUTO_FEW && f->laws & SS_LAW_FREE;
     bool was_split = plan->count && plan->at[0].solver == &ss_solver_admm;
-    // Newton steps need states that are settled, which they are where all contacts slide, and not where joints
-    // and contacts that stick disagree.
+    // Newton steps need states that are settled, which they are where all contacts slide, and not where
+    // joints and contacts that stick disagree.
     if (few_with_joints && f->bodies && !was_split) {
         ss_auto_choice settled = proximal(f);
         settled.budget = 60, settled.from_start = true, settled.settings[0][0] = NULL;
