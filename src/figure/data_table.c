@@ -297,13 +297,16 @@ static double column_width(const ss_data_table *table, int column)
 
 void ss_data_tex(const ss_data_table *table, double width_mm, ss_text *tex)
 {
-    const double gap = 6.0; // twice \tabcolsep, pt
+    const double gap = 6.0, point = 25.4 / 72.27; // twice \tabcolsep, pt; mm
+    const double share = 0.45;                    // of the width: a first column that needs more is broken
     tex->out_of_memory |= table->out_of_memory;
     if (tex->out_of_memory) return;
 
-    // the first column stays, whatever its width
+    // the first column stays, in lines of its own where its words are long
     int columns = table->column_count;
-    double room = width_mm * 72.27 / 25.4, used = columns ? column_width(table, 0) : 0.0;
+    double room = width_mm / point, used = columns ? column_width(table, 0) : 0.0;
+    bool breaks = columns > 1 && width_mm > 0.0 && used > share * room;
+    if (breaks) used = share * room;
     for (int c = 1; c < columns && width_mm > 0.0; c++) {
         used += gap + column_width(table, c);
         if (used > room) columns = c;
@@ -326,7 +329,8 @@ void ss_data_tex(const ss_data_table *table, double width_mm, ss_text *tex)
     if (columns < table->column_count) ss_text_append(tex, "\n");
 
     ss_text_append(tex, "{\\footnotesize\\setlength{\\tabcolsep}{3pt}%\n\\begin{tabular}{@{}");
-    for (int c = 0; c < columns; c++) ss_text_append(tex, is_numeric(table, c) ? "r" : "l");
+    if (breaks) ss_text_appendf(tex, "p{%.1fmm}", share * width_mm);
+    for (int c = breaks; c < columns; c++) ss_text_append(tex, is_numeric(table, c) ? "r" : "l");
     ss_text_append(tex, "@{}}\n\\toprule\n");
     for (int c = 0; c < columns; c++) {
         if (c) ss_text_append(tex, " & ");
@@ -337,7 +341,7 @@ void ss_data_tex(const ss_data_table *table, double width_mm, ss_text *tex)
     for (size_t r = 0; r < ss_data_rows(table); r++) {
         for (int c = 0; c < columns; c++) {
             const ss_data_cell *cell = cell_at(table, r, c);
-            if (c) ss_text_append(tex, " & ");
+            ss_text_append(tex, c ? " & " : breaks ? "\\raggedright " : "");
             if (cell->text) {
                 ss_text words = {0};
                 ss_text_append_tex(&words, cell->text);

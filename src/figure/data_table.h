@@ -51,7 +51,8 @@ static inline size_t ss_data_rows(const ss_data_table *table)
  * apostrophe in front. */
 void ss_data_csv(const ss_data_table *table, ss_text *csv);
 /* A tabular with the rules of booktabs, in small letters; columns from the right that do not fit into
- * `width_mm` are left out, and a comment names them. 0: no limit. */
+ * `width_mm` are left out, and a comment names them; long words of the first are broken into lines. 0: no
+ * limit. */
 void ss_data_tex(const ss_data_table *table, double width_mm, ss_text *tex);
 /* As GitHub has them. */
 void ss_data_markdown(const ss_data_table *table, ss_text *markdown);
