@@ -3,10 +3,10 @@
  *
  *     r1 = sweep(r),  g = r1 - r,  beta = |g|^2 / |g_before|^2,  r <- r1 + beta p,  p <- beta p + g
  *
- * It starts again when beta > 1 (by more than `slack`, where something disturbs it) or a sweep turns back, and
- * sweeps plainly for a while where that leads nowhere. A sweep works on several arrays (impulses, the velocities they make); all are extrapolated alike, so that
- * they go on belonging together. With single precision a double of a part stands for two floats, which
- * `overlap` and `extrapolate` know.
+ * It starts again when beta > 1 (by more than `slack`, where something disturbs it) or a sweep turns back,
+ * and sweeps plainly for a while where that leads nowhere. A sweep works on several arrays (impulses, the
+ * velocities they make); all are extrapolated alike, so that they go on belonging together. With single
+ * precision a double of a part stands for two floats, which `overlap` and `extrapolate` know.
  */
 #ifndef SS_LINALG_CONJUGATE_H
 #define SS_LINALG_CONJUGATE_H
