@@ -22,6 +22,7 @@ void ss_byte_stream_free(ss_byte_stream *bytes);
 
 static inline void ss_byte_stream_pass(ss_byte_stream *bytes, void *value, size_t size)
 {
+    if (size == 0) return; // memcpy asks for addresses even of nothing
     if (bytes->reading) {
         if (bytes->failed || bytes->size - bytes->at < size) {
             bytes->failed = true;

@@ -86,3 +86,22 @@ void ss_sim_exchange_warm(ss_warm *warm, ss_byte_stream *bytes)
         PASS(bytes, row->impulse);
     }
 }
+
+ss_paces ss_sim_paces(const ss_sim *sim)
+{
+    ss_paces paces;
+    paces.items = (double *)(uintptr_t)ss_free_motion_paces(sim->motion, &paces.count);
+    return paces;
+}
+
+void ss_sim_exchange_paces(ss_paces *paces, ss_byte_stream *bytes)
+{
+    PASS(bytes, paces->count);
+    if (bytes->reading) {
+        size_t left = bytes->size - bytes->at; // numbers of a damaged file
+        bool fits = !bytes->failed && paces->count >= 0 && (size_t)paces->count <= left / sizeof(double);
+        paces->items = fits ? ss_allocate((size_t)paces->count, sizeof *paces->items) : NULL;
+        bytes->failed |= !paces->items;
+    }
+    if (!bytes->failed) ss_byte_stream_pass(bytes, paces->items, (size_t)paces->count * sizeof *paces->items);
+}

@@ -3,6 +3,7 @@
  *     header    magic, version, byte order, sizes of the world, its make, size and digest of the rest
  *     clock     time, steps, and the step length they were made with
  *     warm      impulses that the next step starts from; and the manifolds of real-time steps
+ *     paces     pieces that the next integrated step begins with
  *     world     poses, velocities, forces, joint laws, controllers
  */
 #include "sim/state.h"
@@ -12,7 +13,7 @@
 #include "sim/soft/soft.h"
 
 static const char magic[8] = "SSSTATE";
-#define VERSION 5u
+#define VERSION 6u
 #define BYTE_ORDER 0x01020304u
 
 typedef struct header {
@@ -123,6 +124,8 @@ bool ss_sim_save(const ss_sim *sim, ss_snapshot *snapshot, ss_error *err)
     if (sim->soft)
         soft.kept = (ss_kept_manifold *)(uintptr_t)ss_collision_kept(sim->collision, &soft.kept_count);
     ss_soft_exchange(&soft, &bytes);
+    ss_paces paces = ss_sim_paces(sim); // only read
+    ss_sim_exchange_paces(&paces, &bytes);
     ss_sim_exchange_world(sim, &bytes);
     if (bytes.failed) {
         ss_byte_stream_free(&bytes);
@@ -188,10 +191,14 @@ bool ss_sim_restore(ss_sim *sim, const ss_snapshot *snapshot, ss_error *err)
     ss_sim_exchange_warm(&warm, &bytes);
     ss_soft_state soft = {0};
     ss_soft_exchange(&soft, &bytes);
+    ss_paces paces = {0};
+    ss_sim_exchange_paces(&paces, &bytes);
     ss_byte_stream world = {0};
     ss_sim_exchange_world(sim, &world);
     bool fits = !bytes.failed && bytes.size - bytes.at == (world.failed ? 0 : world.size);
     ss_byte_stream_free(&world);
+    fits = fits && ss_free_motion_take_paces(&sim->motion, paces.items, paces.count);
+    ss_release(paces.items);
     if (fits && sim->soft) fits = ss_collision_take_kept(sim->collision, soft.kept, soft.kept_count);
     if (!fits) {
         ss_warm_free(&warm);

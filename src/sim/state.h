@@ -344,6 +344,13 @@ bool ss_sim_end_move(ss_sim *sim, const ss_trees *trees, ss_error *err);
 void ss_sim_exchange_world(const ss_sim *sim, ss_byte_stream *bytes);
 /* The same of the impulses that the next step starts from. */
 void ss_sim_exchange_warm(ss_warm *warm, ss_byte_stream *bytes);
+/* And of the pieces of integrated steps, which are read into memory of its own. */
+typedef struct ss_paces {
+    int count;
+    double *items;
+} ss_paces;
+ss_paces ss_sim_paces(const ss_sim *sim);
+void ss_sim_exchange_paces(ss_paces *paces, ss_byte_stream *bytes);
 
 /* "body 3 (brick)" */
 typedef struct ss_body_label {

@@ -15,7 +15,7 @@
  *
  * The rule is that of Bogacki and Shampine (1989), of third order with an error of second order beside it;
  * its last stage is the first of the next piece. Each tree has pieces of its own, so that what one does is
- * not felt by another. */
+ * not felt by another, and begins a step with pieces as long as the last one of the step before. */
 #include "tree/free_motion.h"
 
 #include "base/memory.h"
@@ -84,6 +84,10 @@ struct ss_free_motion {
     double *numbers; /* memory of the following */
     double *y, *trial, *weight, *ease, *k[STAGES];
     bool known; /* k[0] is the last stage of the step before, and belongs to members and y */
+    /* s: how long the pieces of each tree may be, at its first link, 0 if that is not known: at the start of
+     * the step, and at its end, which counts once the step does */
+    double *pace, *then;
+    int paces; /* links that these are for */
 };
 
 static void release_room(ss_free_motion *motion)
@@ -99,6 +103,8 @@ void ss_free_motion_destroy(ss_free_motion *motion)
     if (!motion) return;
     ss_trees_free(&motion->trees);
     release_room(motion);
+    ss_release(motion->pace);
+    ss_release(motion->then);
     ss_release(motion);
 }
 
@@ -123,6 +129,19 @@ static bool make_room(ss_free_motion *motion, int links)
     motion->ease = motion->weight + numbers;
     for (int i = 0; i < STAGES; i++) motion->k[i] = motion->ease + (size_t)(i + 1) * numbers;
     return true;
+}
+
+/* Of other links nothing is known. */
+static bool make_paces(ss_free_motion *motion, int links)
+{
+    if (motion->paces == links) return true;
+    ss_release(motion->pace);
+    ss_release(motion->then);
+    motion->pace = ss_allocate((size_t)links, sizeof *motion->pace);
+    motion->then = ss_allocate((size_t)links, sizeof *motion->then);
+    bool good = motion->pace && motion->then;
+    motion->paces = good ? links : 0;
+    return good;
 }
 
 static void count_state(member *of, int *size)
@@ -624,7 +643,7 @@ static bool run_tree(ss_free_motion *motion, int begin, int end, const ss_free_m
     int last = end < motion->count ? motion->members[end].at : motion->size;
     double *y = motion->y, *trial = motion->trial, **k = motion->k;
     const double *weight = motion->weight, *ease = motion->ease;
-    double left = request->h, piece = request->h;
+    double left = request->h, pace = motion->pace[begin], piece = pace > 0.0 ? fmin(pace, left) : left;
     if (last == first) return accelerate(motion, begin, end, y, k[0]); // it only is somewhere
     if (!known && !accelerate(motion, begin, end, y, k[0])) return false;
     for (int tries = 0; left > 0.0; tries++) {
@@ -659,6 +678,7 @@ static bool run_tree(ss_free_motion *motion, int begin, int end, const ss_free_m
         }
         left = pieces > 1.0 ? left - h : 0.0;
     }
+    motion->then[begin] = piece;
     return true;
 }
 
@@ -678,7 +698,7 @@ bool ss_free_motion_run(ss_free_motion **of, const ss_world *world, const ss_fre
     for (int j = 0; j < trees->joints; j++)
         if (trees->of_joint[j] < 0 && ss_joint_is_active(world, ss_world_joint(world, j))) return true;
     if (trees->coordinates == 0) return true;
-    if (!make_room(motion, trees->count))
+    if (!make_room(motion, trees->count) || !make_paces(motion, trees->count))
         return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for the motion of %d links", trees->count);
 
     gather(motion, world, request->gyroscopic);
@@ -703,8 +723,24 @@ void ss_free_motion_velocity(const ss_free_motion *motion, int link, double velo
     ss_vec3_store(now->spin, velocity + 3);
 }
 
-void ss_free_motion_write(const ss_free_motion *motion, ss_world *world)
+const double *ss_free_motion_paces(const ss_free_motion *motion, int *count)
 {
+    *count = motion ? motion->paces : 0;
+    return motion ? motion->pace : NULL;
+}
+
+bool ss_free_motion_take_paces(ss_free_motion **of, const double *paces, int count)
+{
+    if (!*of && count == 0) return true;
+    if (!*of) *of = ss_allocate(1, sizeof **of);
+    if (!*of || !make_paces(*of, count)) return false;
+    for (int l = 0; l < count; l++) (*of)->pace[l] = paces[l];
+    return true;
+}
+
+void ss_free_motion_write(ss_free_motion *motion, ss_world *world)
+{
+    for (int l = 0; l < motion->count; l = motion->end[l]) motion->pace[l] = motion->then[l];
     for (int l = 0; l < motion->count; l++) {
         const member *of = &motion->members[l];
         moving *now = &motion->now[l]; // the last evaluation was at the end

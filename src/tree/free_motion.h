@@ -25,6 +25,10 @@ bool ss_free_motion_run(ss_free_motion **motion, const ss_world *world, const ss
 int ss_free_motion_count(const ss_free_motion *motion);
 void ss_free_motion_velocity(const ss_free_motion *motion, int link, double velocity[6]);
 /* Poses and velocities become those of the bodies. */
-void ss_free_motion_write(const ss_free_motion *motion, ss_world *world);
+void ss_free_motion_write(ss_free_motion *motion, ss_world *world);
+/* How long the pieces (s) are that the next step begins with, at the first link of each tree; a state, as it
+ * decides the bits of that step. *motion is made if it is NULL; false when out of memory. */
+const double *ss_free_motion_paces(const ss_free_motion *motion, int *count);
+bool ss_free_motion_take_paces(ss_free_motion **motion, const double *paces, int count);
 
 #endif
