@@ -1,4 +1,7 @@
 /* Threads: the same bits for any number of workers. */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE /* sched_setaffinity */
+#endif
 #include <stickslip/base.h>
 
 #include "base/parallel_any.h"
@@ -7,6 +10,7 @@
 #include "faults.h"
 #include "kit.h"
 
+#include <sched.h>
 #include <stdatomic.h>
 
 static uint64_t hash(const void *data, size_t bytes)
@@ -258,24 +262,28 @@ TEST(far_cores_share_less)
 {
     ss_team *team = ss_team_create(2, NULL);
     ss_team_fix_round_trip(0.0);
-    ENSURE(ss_team_for(team, 1.0, 1e6) == team);
-    ENSURE(!ss_team_for(team, 0.0, 0.0)); // nothing to gain
+    ENSURE(ss_team_for(team, 1.0, 1e6, 0.0) == team);
+    ENSURE(!ss_team_for(team, 0.0, 0.0, 0.0)); // nothing to gain
     ss_team_fix_round_trip(60.0);
-    ENSURE(!ss_team_for(team, 2e3, 0.0)); // 2 us
-    ENSURE(ss_team_for(team, 2e4, 0.0) == team);
+    ENSURE(!ss_team_for(team, 2e3, 0.0, 0.0)); // 2 us
+    ENSURE(ss_team_for(team, 2e4, 0.0, 0.0) == team);
     ENSURE(ss_team_for_loop(team, 1000, 50.0) == team);
+    ENSURE(!ss_team_for(team, 1e5, 1000.0, 0.0));        // lines that are waited for,
+    ENSURE(ss_team_for(team, 1e5, 0.0, 1000.0) == team); // and lines asked for in advance
+    ENSURE(!ss_team_for(team, 1e5, 0.0, 1e4));
     ss_team_fix_round_trip(350.0);
-    ENSURE(!ss_team_for(team, 2e4, 0.0));
+    ENSURE(!ss_team_for(team, 1e5, 0.0, 1000.0)); // all of them are waited for
+    ENSURE(!ss_team_for(team, 2e4, 0.0, 0.0));
     ENSURE(!ss_team_for_loop(team, 1000, 50.0));
-    ENSURE(ss_team_for(team, 1e6, 100.0) == team); // much work, few lines
-    ENSURE(!ss_team_for(team, 1e6, 1e4));
+    ENSURE(ss_team_for(team, 1e6, 100.0, 0.0) == team); // much work, few lines
+    ENSURE(!ss_team_for(team, 1e6, 1e4, 0.0));
     ss_team_fix_round_trip(-1.0);
     ss_team_destroy(team);
 
     ss_team_fix_round_trip(0.0);
     ss_team *alone = ss_team_create(1, NULL);
-    ENSURE(!ss_team_for(alone, 1e9, 0.0));
-    ENSURE(!ss_team_for(NULL, 1e9, 0.0));
+    ENSURE(!ss_team_for(alone, 1e9, 0.0, 0.0));
+    ENSURE(!ss_team_for(NULL, 1e9, 0.0, 0.0));
     ss_team_fix_round_trip(-1.0);
     ss_team_destroy(alone);
 }
@@ -287,13 +295,55 @@ TEST(a_measured_round_trip_changes_no_bits)
     for (int s = 0; s < 4; s++) {
         ss_team *team = ss_team_create(sizes[s], NULL);
         for (double end = ss_clock_seconds() + 0.1; ss_clock_seconds() < end;) {
-            ss_team *helpers = ss_team_for(team, 1e6, 0.0);
+            ss_team *helpers = ss_team_for(team, 1e6, 0.0, 0.0);
             ENSURE(!helpers || (helpers == team && sizes[s] > 1));
             ENSURE(hash_of_work(helpers, 1000, 7) == expected);
         }
         ss_team_destroy(team);
     }
 }
+
+#ifdef __linux__
+typedef struct sighting {
+    cpu_set_t cores; // that worker 1 may run on
+    _Atomic bool has_come;
+} sighting;
+
+static void look_where(int64_t begin, int64_t end, int worker, void *context)
+{
+    (void)begin, (void)end;
+    sighting *seen = context;
+    if (worker == 1) seen->has_come = sched_getaffinity(0, sizeof seen->cores, &seen->cores) == 0;
+    double late = ss_clock_seconds() + 0.1;
+    while (!seen->has_come && ss_clock_seconds() < late) continue;
+}
+
+/* A worker that is woken on the core of the caller, which waits for it there, costs milliseconds. */
+TEST(workers_keep_off_the_core_of_the_caller)
+{
+    enum { MOVES = 6 };
+    cpu_set_t all, one;
+    ENSURE(sched_getaffinity(0, sizeof all, &all) == 0);
+    ss_team *team = CPU_COUNT(&all) > 1 ? ss_team_create(2, NULL) : NULL;
+    for (int core = 0, moves = 0; team && core < CPU_SETSIZE && moves < MOVES; core++) {
+        if (!CPU_ISSET(core, &all)) continue;
+        CPU_ZERO(&one);
+        CPU_SET(core, &one);
+        ENSURE(sched_setaffinity(0, sizeof one, &one) == 0);
+        moves++;
+        sighting seen = {.has_come = false};
+        // On a busy machine it may be late, and the team rests for some jobs.
+        ss_team_hold(team);
+        for (int job = 0; job < 100 && !seen.has_come; job++) ss_parallel_for(team, 2, 1, look_where, &seen);
+        ss_team_let_go(team);
+        ENSURE(seen.has_come);
+        ENSURE(!CPU_ISSET(core, &seen.cores));
+        ENSURE(CPU_COUNT(&seen.cores) == CPU_COUNT(&all) - 1);
+    }
+    ENSURE(sched_setaffinity(0, sizeof all, &all) == 0);
+    ss_team_destroy(team);
+}
+#endif
 
 TEST(an_empty_range_is_no_work)
 {

@@ -3,6 +3,8 @@
 #ifndef SS_BASE_PARTITION_H
 #define SS_BASE_PARTITION_H
 
+#include <stdbool.h>
+
 /* Every thing alone. */
 static inline void ss_partition_start(int *parent, int count)
 {
@@ -16,12 +18,14 @@ static inline int ss_partition_find(int *parent, int i)
     return i;
 }
 
-/* The smaller number stands for both, so that the result does not depend on the order of the calls. */
-static inline void ss_partition_join(int *parent, int a, int b)
+/* The smaller number stands for both, so that the result does not depend on the order of the calls. Returns
+ * whether they were apart. */
+static inline bool ss_partition_join(int *parent, int a, int b)
 {
     a = ss_partition_find(parent, a);
     b = ss_partition_find(parent, b);
     parent[a > b ? a : b] = a > b ? b : a;
+    return a != b;
 }
 
 #endif

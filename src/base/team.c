@@ -1,5 +1,5 @@
 #ifndef _GNU_SOURCE
-#define _GNU_SOURCE /* sched_getaffinity */
+#define _GNU_SOURCE /* sched_getaffinity, pthread_setaffinity_np */
 #endif
 #include <stickslip/base.h>
 
@@ -56,7 +56,11 @@ struct ss_team {
     member *members;
     share_of_job *shares; // of all workers
     int patience;         // looks before a wait becomes a sleep
-    job *job;             // what the word is about
+#ifdef __linux__
+    cpu_set_t cores; // of the thread that made the team
+    int left_alone;  // the one that workers keep off; -1: none yet
+#endif
+    job *job; // what the word is about
     pthread_mutex_t mutex;
     pthread_cond_t job_posted, job_left;
     /* Where the machine has no core left for them, the others cost time. What the last jobs gained (s): the
@@ -175,6 +179,26 @@ static int available_cores(void)
     return cores < 1 ? 1 : cores > MAX_WORKERS ? MAX_WORKERS : (int)cores;
 }
 
+/* Workers run on any core but the caller's. Kernels of virtual machines may take halted cores for busy ones,
+ * and wake a thread on the core of the one that wakes it though another is idle: there it would wait for the
+ * caller, which waits for it, for milliseconds. To be called when they are about to wake; the caller moves
+ * seldom. */
+static void keep_off_caller(ss_team *team)
+{
+#ifdef __linux__
+    int core = sched_getcpu();
+    if (core < 0 || core == team->left_alone || team->patience == 0) return;
+    cpu_set_t others = team->cores;
+    CPU_CLR(core, &others);
+    if (CPU_COUNT(&others) < team->size - 1) return;
+    for (int i = 0; i < team->started; i++)
+        pthread_setaffinity_np(team->members[i].thread, sizeof others, &others);
+    team->left_alone = core;
+#else
+    (void)team;
+#endif
+}
+
 ss_team *ss_team_create(int workers, ss_error *err)
 {
     if (workers < 0 || workers > MAX_WORKERS) {
@@ -198,6 +222,10 @@ ss_team *ss_team_create(int workers, ss_error *err)
     team->members = members;
     team->shares = shares;
     team->patience = size <= available_cores() ? PATIENCE : 0;
+#ifdef __linux__
+    team->left_alone = -1;
+    if (sched_getaffinity(0, sizeof team->cores, &team->cores) != 0) CPU_ZERO(&team->cores);
+#endif
     pthread_mutex_init(&team->mutex, NULL);
     pthread_cond_init(&team->job_posted, NULL);
     pthread_cond_init(&team->job_left, NULL);
@@ -213,6 +241,7 @@ ss_team *ss_team_create(int workers, ss_error *err)
         team->started++;
     }
     pthread_sigmask(SIG_SETMASK, &before, NULL);
+    keep_off_caller(team);
     if (team->started == size - 1) return team;
     ss_fail(err, SS_ERROR_RESOURCES, "team of %d workers: the system started only %d threads", size,
             team->started + 1);
@@ -247,6 +276,7 @@ void ss_team_hold(ss_team *team)
 {
     static const double worth_a_call = 4e-4; // s
     if (ss_team_size(team) == 1 || team->holds++ > 0) return;
+    keep_off_caller(team);
     bool shares = team->shared_regions > 0 && team->held_for > worth_a_call;
     team->shared_regions = 0;
     team->held_since = ss_clock_seconds();
@@ -294,6 +324,7 @@ static bool share(ss_team *team, job *todo)
     }
     team->state = (team->state / ONE_JOB + 1) * ONE_JOB | OPEN;
     if (team->sleepers > 0) {
+        keep_off_caller(team);
         pthread_mutex_lock(&team->mutex);
         if (todo->chunks > team->sleepers)
             pthread_cond_broadcast(&team->job_posted);
@@ -425,16 +456,19 @@ double ss_team_round_trip(ss_team *team)
     return round_trip_of(team, false);
 }
 
-ss_team *ss_team_for(ss_team *team, double work, double crossings)
+ss_team *ss_team_for(ss_team *team, double work, double crossings, double ahead)
 {
-    static const double start = 40.0, waking = 20000.0, nearest = 40.0; // round trips; ns
+    static const double start = 40.0, waking = 20000.0;    // round trips; ns
+    static const double nearest = 40.0, one_cache = 150.0; // ns
+    static const double in_time = 0.1;
     if (ss_team_size(team) == 1) return NULL;
     double fixed = fixed_round_trip, trips = start + crossings;
     bool asleep = team->sleepers > 0 && fixed < 0.0;
     double gain = work * (1.0 - 1.0 / team->size) - (asleep ? waking : 0.0);
-    if (fixed >= 0.0) return gain > trips * fixed ? team : NULL;
-    if (gain <= trips * nearest) return NULL; // no two cores are nearer
-    return gain > trips * round_trip_of(team, asleep) ? team : NULL;
+    if (fixed < 0.0 && gain <= (trips + in_time * ahead) * nearest) return NULL; // no two cores are nearer
+    double round_trip = fixed < 0.0 ? round_trip_of(team, asleep) : fixed;
+    double late = round_trip < one_cache ? in_time : 1.0;
+    return gain > (trips + late * ahead) * round_trip ? team : NULL;
 }
 
 /* ---- tasks that wait for others --------------------------------------------------------------------- */

@@ -2,15 +2,16 @@
  *
  * A region of work is worth sharing when that is sooner done than by one thread:
  *
- *     shared   work / threads + (start + crossings) * round trip + waking
+ *     shared   work / threads + (start + crossings + late * ahead) * round trip + waking
  *     alone    work
  *
- * work: ns of one thread. crossings: cache lines that one thread has written and another one needs, counted
- * as if each were waited for; lines in a row are fetched ahead and cost less. start: what it takes to post a
- * job, to join it and to leave it. waking: of workers that sleep. The round trip of a line between two cores
- * is 60 ns where they share a cache and 350 ns where they do not, and a virtual machine may be moved from one
- * to the other at any time. So the team measures it, when it is asked and the last time is long ago: some
- * microseconds in 20 ms.
+ * work: ns of one thread. crossings: cache lines that one thread has written and another one waits for; lines
+ * in a row are fetched in advance and count less. ahead: lines of which many are asked for before the first
+ * is needed; late: how much of their way is left then, a tenth where the cores share a cache, all of it where
+ * they do not. start: what it takes to post a job, to join it and to leave it. waking: of workers that sleep.
+ * The round trip of a line between two cores is 60 ns where they share a cache and 350 ns where they do not,
+ * and a virtual machine may be moved from one to the other at any time. So the team measures it, when it is
+ * asked and the last time is long ago: some microseconds in 20 ms.
  *
  *     ss_team *helpers = ss_team_for_loop(team, count, 40.0);
  *     ss_parallel_for(helpers, count, grain, body, context);
@@ -35,14 +36,14 @@
 
 /* The team, or NULL where one thread is sooner done. For the thread that uses the team; NULL is one thread.
  */
-ss_team *ss_team_for(ss_team *team, double work, double crossings);
+ss_team *ss_team_for(ss_team *team, double work, double crossings, double ahead);
 
 /* The same for a loop over bodies, contacts or shapes, `each` ns. There one line crosses in 400 ns of work:
  * with round trips of 60 ns two threads are 1.5 times as fast as one, with 350 ns 0.7 times. */
 static inline ss_team *ss_team_for_loop(ss_team *team, int64_t count, double each)
 {
     double work = (double)count * each;
-    return ss_team_for(team, work, work / 400.0);
+    return ss_team_for(team, work, work / 400.0, 0.0);
 }
 
 /* The round trip in ns, measured now: for benchmarks. Infinite where no other thread comes. */

@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-#define PAIRS_AT_ONCE 64
+#define PAIRS_AT_ONCE 32
 #define LOOKS_AT_ONCE 1024
 #define LOOKING_NS 20.0   /* about, of a pair: whether it is near */
 #define FINDING_NS 200.0  /* its points: 100 between spheres, 500 between boxes */
@@ -197,15 +197,17 @@ static void work(int64_t begin, int64_t end, int worker, void *context)
     ss_collision *c = context;
     ss_point_store *store = &c->stores[worker];
     ss_manifold manifold;
+    int wanted = store->wanted; // stores of two workers may lie in one cache line
     for (int64_t i = begin; i < end; i++) {
         find_points(c, c->pairs.items[c->near[i]], c->margins[c->near[i]], c->keeps ? &c->slots[i] : NULL,
                     &manifold);
-        c->results[i] = (ss_pair_result){.worker = worker, .first = store->wanted, .count = manifold.count};
-        store->wanted += manifold.count;
-        if (store->wanted <= store->capacity)
+        c->results[i] = (ss_pair_result){.worker = worker, .first = wanted, .count = manifold.count};
+        wanted += manifold.count;
+        if (wanted <= store->capacity)
             memcpy(store->items + c->results[i].first, manifold.points,
                    (size_t)manifold.count * sizeof *manifold.points);
     }
+    store->wanted = wanted;
 }
 
 /* Room in every store for all points, and then some: which worker gets which pairs is not known. */

@@ -15,7 +15,7 @@
 #define FAT_LIMIT 4.0 /* a fat box with this many times the room that a new one would have is made again */
 #define FEW 16
 #define MANY_SHARE 0.125 /* of the leaves: if more leave their boxes in a step, all get new ones */
-#define SHAPES_AT_ONCE 128
+#define SHAPES_AT_ONCE 64
 #define FOLLOWING_NS 60.0 /* about, of a shape */
 
 /* ---- one proxy -------------------------------------------------------------------------------------- */

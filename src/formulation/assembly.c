@@ -146,7 +146,7 @@ bool ss_assemble(ss_assembly *assembly, const ss_frame *frame, ss_findings *note
     ss_rows *rows = &assembly->rows;
     static const double contact = 320.0, lines = 0.25, loops = 600.0; // ns in all loops; round trips
     int contacts = frame->contacts.count;
-    rows->team = ss_team_for(assembly->team, contact * contacts, lines * contacts + loops);
+    rows->team = ss_team_for(assembly->team, contact * contacts, lines * contacts + loops, 0.0);
     if (!ss_rows_make(frame, assembly->options, rows, err)) return false;
     if (model) {
         if (model->prepare) model->prepare(rows, assembly->options);

@@ -47,40 +47,42 @@ void ss_contact_lever_arms(const ss_frame *frame, int contact, double r_a[3], do
     ss_vec3_store(lever_arm(frame, contact, 1), r_b);
 }
 
-void ss_field_default(const ss_field *field, const ss_frame *frame, int item, double values[SS_FIELD_WIDTH])
+bool ss_field_default(const ss_field *field, const ss_frame *frame, int item, double values[SS_FIELD_WIDTH])
 {
     for (int k = 0; k < field->width; k++) values[k] = field->fallback;
     switch (field->offset) {
     case offsetof(ss_frame, bodies.quaternion):
         values[0] = 1;
-        break;
+        return false;
     case offsetof(ss_frame, bodies.id):
         values[0] = item + 1.0;
-        break;
+        return true;
     case offsetof(ss_frame, constraints.rows): {
         /* One row for each joint and the rest for the last, so that they add up; with fewer rows than joints,
          * which is a fault, the last joints get none. */
         int rows = frame->constraints.row_count, joints = frame->constraints.count;
         values[0] = rows < joints ? item < rows : item == joints - 1 ? rows - joints + 1 : 1;
-        break;
+        return true;
     }
     case offsetof(ss_frame, constraints.bounds):
         values[0] = -INFINITY;
         values[1] = INFINITY;
-        break;
+        return false;
     case offsetof(ss_frame, contacts.mu_static):
         values[0] = frame->contacts.mu[item][0];
         values[1] = frame->contacts.mu[item][1];
-        break;
+        return true;
     case offsetof(ss_frame, contacts.tangent): {
         ss_vec3 u, v;
         ss_vec3_tangents(ss_vec3_load(frame->contacts.normal[item]), &u, &v);
         ss_vec3_store(u, values);
-        break;
+        return true;
     }
     case offsetof(ss_frame, contacts.lever_arm):
         ss_vec3_store(arm_to_point(frame, item, 0), values);
         ss_vec3_store(arm_to_point(frame, item, 1), values + 3);
-        break;
+        return true;
+    default:
+        return false;
     }
 }

@@ -68,7 +68,7 @@ void ss_field_set(const ss_field *field, void *data, size_t index, double value)
 #define SS_FIELD_WIDTH 12 /* the widest field */
 /* What one item holds when the array is absent or just created: `width` numbers. This is `fallback`, but for
  * quaternions, ids, bounds and rows, and for optional arrays that follow from others (mu_s, t_u, lever_arms).
- */
-void ss_field_default(const ss_field *field, const ss_frame *frame, int item, double values[SS_FIELD_WIDTH]);
+ * Returns whether another item may hold something else. */
+bool ss_field_default(const ss_field *field, const ss_frame *frame, int item, double values[SS_FIELD_WIDTH]);
 
 #endif

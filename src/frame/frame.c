@@ -19,16 +19,21 @@ static void fill_with_default(const ss_field *field, ss_frame *frame)
         field->offset != offsetof(ss_frame, bodies.id))
         return;
 
-    void *data = ss_field_data(field, frame);
+    char *data = ss_field_data(field, frame);
     size_t items = (size_t)ss_field_items(field, frame), width = (size_t)field->width;
     double values[SS_FIELD_WIDTH];
-    bool same = is_quaternion || is_bounds || field->offset == offsetof(ss_frame, bodies.state);
-    for (size_t i = 0; i < items && !(same && i > 0); i++) {
-        ss_field_default(field, frame, (int)i, values);
+    bool differ = true;
+    for (size_t i = 0; i < items && differ; i++) {
+        differ = ss_field_default(field, frame, (int)i, values);
         for (size_t k = 0; k < width; k++) ss_field_set(field, data, i * width + k, values[k]);
     }
+
+    // What is the same for all is copied, twice as many each time.
     size_t bytes = width * ss_field_element_size(field);
-    for (size_t i = 1; same && i < items; i++) memcpy((char *)data + i * bytes, data, bytes);
+    for (size_t done = 1, next; !differ && done < items; done = next) {
+        next = items < 2 * done ? items : 2 * done;
+        memcpy(data + done * bytes, data, (next - done) * bytes);
+    }
 }
 
 static bool allocate_field(const ss_field *field, ss_frame *frame, ss_error *err)

@@ -409,7 +409,7 @@ ss_linalg_status ss_front_lu_factor(ss_front_lu *lu, const double *values, const
     if (!helpers_of(lu))
         return factor_fronts(lu, &lu->own[0], values, 0, tree->front_count, lu->stack, NULL, 0);
     factoring of = {.lu = lu, .values = values};
-    ss_parallel_tasks(ss_team_for(lu->team, factor_each * (double)tree->factor_size, crossings_of(tree)),
+    ss_parallel_tasks(ss_team_for(lu->team, factor_each * (double)tree->factor_size, crossings_of(tree), 0.0),
                       &tree->graph, false, factor_task, &of);
     return of.is_singular ? SS_LINALG_SINGULAR : of.is_late ? SS_LINALG_LATE : SS_LINALG_OK;
 }
@@ -543,7 +543,8 @@ void ss_front_lu_solve(ss_front_lu *lu, const double *b, double *x)
         return;
     }
     solving of = {lu, x};
-    ss_team *team = ss_team_for(helpers_of(lu), solve_each * (double)tree->factor_size, crossings_of(tree));
+    ss_team *team =
+        ss_team_for(helpers_of(lu), solve_each * (double)tree->factor_size, crossings_of(tree), 0.0);
     ss_parallel_tasks(team, &tree->graph, false, forward_task, &of);
     ss_parallel_tasks(team, &tree->graph, true, backward_task, &of);
 }

@@ -365,30 +365,38 @@ static void add_part(const ss_gauge_part *part, ss_gauge_part *sum)
     sum->natural_map_squared += part->natural_map_squared;
 }
 
-/* A fixed number of blocks at a time, which fits on the stack, by all threads; they are added in order. */
-enum { TOGETHER = 2048, AT_ONCE = 128 };
+/* A fixed number of blocks at a time, whose numbers fit on the stack, by all threads; they are added in
+ * order. Most often the energy alone is wanted. */
+enum { NUMBERS = 8192, AT_ONCE = 128 };
 
 typedef struct measuring {
     const ss_problem *problem;
     const double *diagonal, *x, *w;
     unsigned wanted;
-    int first; // block
-    ss_gauge_part part[TOGETHER];
+    int first;  // block
+    int fields; // of ss_gauge_part that are kept of every block, from the energy on
+    double number[NUMBERS];
 } measuring;
 
 static void measure_blocks(int64_t begin, int64_t end, int worker, void *context)
 {
     (void)worker;
     measuring *of = context;
-    for (int64_t k = begin; k < end; k++)
-        of->part[k] =
+    for (int64_t k = begin; k < end; k++) {
+        ss_gauge_part part =
             ss_gauge_of_block(of->problem, of->diagonal, of->first + (int)k, of->x, of->w, of->wanted);
+        double *to = of->number + of->fields * k;
+        if (of->fields == 1)
+            *to = part.energy;
+        else
+            memcpy(to, &part, sizeof part);
+    }
 }
 
 ss_team *ss_gauge_team(const ss_gauge_scale *scale, const ss_problem *problem)
 {
     static const double block = 20.0, lines = 0.15; // ns; of x and w, which others have written
-    return ss_team_for(scale->team, block * problem->block_count, lines * problem->block_count);
+    return ss_team_for(scale->team, block * problem->block_count, 0.0, lines * problem->block_count);
 }
 
 void ss_gauge_measure(const ss_problem *problem, const ss_gauge_scale *scale, const double *x,
@@ -399,11 +407,20 @@ void ss_gauge_measure(const ss_problem *problem, const ss_gauge_scale *scale, co
     ss_gauge_part sum = {0};
     ss_team *team = ss_gauge_team(scale, problem);
     if (team) {
-        measuring of = {.problem = problem, .diagonal = diagonal, .x = x, .w = w, .wanted = wanted};
-        for (; of.first < problem->block_count; of.first += TOGETHER) {
-            int left = problem->block_count - of.first, count = left < TOGETHER ? left : TOGETHER;
+        enum { FIELDS = sizeof(ss_gauge_part) / sizeof(double) };
+        measuring of; // its numbers are written before they are read: nothing to clear
+        of.problem = problem, of.diagonal = diagonal, of.x = x, of.w = w, of.wanted = wanted;
+        of.fields = wanted == SS_WANT_ENERGY ? 1 : FIELDS;
+        int together = NUMBERS / of.fields;
+        for (of.first = 0; of.first < problem->block_count; of.first += together) {
+            int left = problem->block_count - of.first, count = left < together ? left : together;
             ss_parallel_for(team, count, AT_ONCE, measure_blocks, &of);
-            for (int k = 0; k < count; k++) add_part(&of.part[k], &sum);
+            for (int k = 0; k < count && of.fields == 1; k++) sum.energy += of.number[k];
+            for (int k = 0; k < count && of.fields > 1; k++) {
+                ss_gauge_part part;
+                memcpy(&part, of.number + FIELDS * k, sizeof part);
+                add_part(&part, &sum);
+            }
         }
     } else {
         for (int k = 0; k < problem->block_count; k++) {
@@ -467,20 +484,30 @@ bool ss_problem_lend_masses(const ss_problem *problem, double *inverse_mass)
     return any;
 }
 
+/* The largest velocity and impulse of the loads: of all numbers, in any order. */
+typedef struct extent {
+    double velocity, impulse;
+} extent;
+
+static extent extent_of(const ss_problem *problem, const double *inverse_mass, int begin, int end)
+{
+    extent all = {0.0, 0.0};
+    for (int i = begin; i < end; i++) {
+        double b = fabs(problem->b[i]);
+        all.velocity = larger_of(all.velocity, b);
+        if (inverse_mass[i] > 0.0) all.impulse = larger_of(all.impulse, b / inverse_mass[i]);
+    }
+    return all;
+}
+
 /* Are there velocities or impulses whose squares are too large for numbers, or impulses whose squares
  * are too small? No velocity is too small: one of 1e-150 m/s counts as none, as what is left of a motion
  * that dies down. */
-static bool is_beyond(const ss_problem *problem, const double *inverse_mass)
+static bool is_beyond(extent all)
 {
     static const double large = 1e152, small = 1e-152;
-    double velocity = 0.0, impulse = 0.0;
-    for (int i = 0; i < problem->size; i++) {
-        double b = fabs(problem->b[i]);
-        velocity = larger_of(velocity, b);
-        if (inverse_mass[i] > 0.0) impulse = larger_of(impulse, b / inverse_mass[i]);
-    }
-    if (velocity > large || impulse > large) return true;
-    return velocity > small && impulse > 0.0 && impulse < small;
+    if (all.velocity > large || all.impulse > large) return true;
+    return all.velocity > small && all.impulse > 0.0 && all.impulse < small;
 }
 
 /* J v* + c, and the size of its terms. */
@@ -552,18 +579,55 @@ static bool allows_zero(const ss_problem *problem)
     return true;
 }
 
+/* What is known of the loads. One thread adds up the cones', in order, while others look at the unknowns. */
+enum { UNKNOWNS = 2048, MOST_PARTS = 8 };
+
+typedef struct loading {
+    const ss_problem *problem;
+    const double *inverse_mass;
+    double *x, *w; // no impulses, and what is wanted then
+    double cones;
+    int parts;
+    extent part[MOST_PARTS];
+} loading;
+
+static void look_at_loads(int64_t begin, int64_t end, int worker, void *context)
+{
+    (void)worker;
+    loading *of = context;
+    for (int64_t k = begin; k < end; k++) {
+        if (k == 0) {
+            of->cones = cone_load(of->problem);
+            continue;
+        }
+        int64_t size = of->problem->size;
+        int first = (int)(size * (k - 1) / of->parts), last = (int)(size * k / of->parts);
+        size_t bytes = (size_t)(last - first) * sizeof *of->x;
+        of->part[k - 1] = extent_of(of->problem, of->inverse_mass, first, last);
+        if (bytes == 0) continue;
+        memset(of->x + first, 0, bytes);
+        memcpy(of->w + first, of->problem->b + first, bytes);
+    }
+}
+
 ss_gauge_scale ss_gauge_scale_of(const ss_problem *problem, ss_team *team, double *x, double *w,
                                  double *scratch, double *inverse_mass)
 {
-    ss_gauge_scale scale = {.load = cone_load(problem), .inverse_mass = inverse_mass, .team = team};
+    enum { UNKNOWN = 2 }; // ns
     size_t bytes = (size_t)problem->size * sizeof *x;
     memcpy(inverse_mass, problem->diagonal, bytes);
     ss_problem_lend_masses(problem, inverse_mass);
-    scale.is_beyond = is_beyond(problem, inverse_mass);
-    memset(x, 0, bytes);
-    if (allows_zero(problem)) {
-        memcpy(w, problem->b, bytes);
-    } else {
+    loading of = {.problem = problem, .inverse_mass = inverse_mass, .x = x, .w = w};
+    of.parts = problem->size < UNKNOWNS * MOST_PARTS ? 1 + problem->size / UNKNOWNS : MOST_PARTS;
+    ss_parallel_for(ss_team_for_loop(team, problem->size, UNKNOWN), 1 + of.parts, 1, look_at_loads, &of);
+    extent all = {0.0, 0.0};
+    for (int k = 0; k < of.parts; k++) {
+        all.velocity = larger_of(all.velocity, of.part[k].velocity);
+        all.impulse = larger_of(all.impulse, of.part[k].impulse);
+    }
+    ss_gauge_scale scale = {
+        .load = of.cones, .is_beyond = is_beyond(all), .inverse_mass = inverse_mass, .team = team};
+    if (!allows_zero(problem)) {
         ss_problem_project(problem, x);
         ss_problem_apply(problem, x, scratch, w);
     }

@@ -17,25 +17,39 @@ static int body_of(const ss_bodies_form *form, const ss_block *block)
     return pair[0] >= 0 ? pair[0] : pair[1];
 }
 
-/* Island of every body, -1 where no row acts; returns how many islands there are. */
+/* Island of every body, -1 where no row acts; returns how many islands there are. If there is only one, which
+ * joining tells, its bodies need no number. */
 static int number_islands(const ss_problem *problem, int *parent, int *island)
 {
     const ss_bodies_form *form = problem->bodies;
-    int count = 0;
+    int count = 0, bodies = 0, joins = 0;
+    bool has_further = ss_bodies_further(form, 0, problem->size) > 0;
     ss_partition_start(parent, form->bodies);
     for (int body = 0; body < form->bodies; body++) island[body] = -1;
 
     for (int k = 0; k < problem->block_count; k++) {
-        const int *pair = problem->blocks[k].size ? form->pair[problem->blocks[k].first] : NULL;
-        if (pair && pair[0] >= 0 && pair[1] >= 0 && parent[pair[0]] != parent[pair[1]])
-            ss_partition_join(parent, pair[0], pair[1]);
-        int begin = problem->blocks[k].first, end = begin + problem->blocks[k].size;
-        for (int i = 0; pair && i < ss_bodies_further(form, begin, end); i++)
-            ss_partition_join(parent, body_of(form, &problem->blocks[k]),
-                              form->further_body[form->further_start[begin] + i]);
+        const ss_block *block = &problem->blocks[k];
+        if (block->size == 0) continue;
+        const int *pair = form->pair[block->first];
+        for (int side = 0; side < 2; side++) {
+            if (pair[side] < 0) continue;
+            bodies += island[pair[side]] < 0;
+            island[pair[side]] = 0;
+        }
+        if (pair[0] >= 0 && pair[1] >= 0 && parent[pair[0]] != parent[pair[1]])
+            joins += ss_partition_join(parent, pair[0], pair[1]);
+        int further = has_further ? ss_bodies_further(form, block->first, block->first + block->size) : 0;
+        for (int i = 0; i < further; i++) {
+            int body = form->further_body[form->further_start[block->first] + i];
+            bodies += island[body] < 0;
+            island[body] = 0;
+            joins += ss_partition_join(parent, body_of(form, block), body);
+        }
     }
+    if (bodies - joins == 1) return 1;
 
     /* Numbered in the order of their first blocks. */
+    for (int body = 0; body < form->bodies; body++) island[body] = -1;
     for (int k = 0; k < problem->block_count; k++) {
         if (problem->blocks[k].size == 0) continue;
         int root = ss_partition_find(parent, body_of(form, &problem->blocks[k]));

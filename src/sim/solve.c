@@ -82,7 +82,8 @@ static bool finisher_takes(const ss_sim *sim, const ss_problem *problem)
     return !ss_solver_refusal(sim->finisher.solver, problem);
 }
 
-/* What the finisher makes of it counts only when it is better. Its own rule is stricter than the user's. */
+/* What the finisher makes of it counts only when it is better. Its own rule is stricter than the user's. It
+ * begins with nothing: what the sweeps have left is what moves, and the middle of the cones holds better. */
 static bool finish(const ss_sim *sim, ss_problem *problem, ss_arena *arena, ss_team *team, double *x,
                    outcome *to)
 {
@@ -91,6 +92,7 @@ static bool finish(const ss_sim *sim, ss_problem *problem, ss_arena *arena, ss_t
     outcome second = *to;
     if (!before) return false;
     memcpy(before, x, bytes);
+    memset(x, 0, bytes);
     if (!run(&sim->finisher, problem, arena, team, x, &second)) return false;
     const ss_stop_rule *rule = &sim->first.run.stop;
     if (!rule->of_scene && second.gauge[rule->gauge] < rule->below) second.status = SS_CONVERGED;
@@ -251,7 +253,7 @@ static bool solve_islands(ss_sim *sim, ss_problem *problem, ss_islands *islands,
     }
     all.queue += shared;
     int crumbs = rest - largest < rest / 2 ? rest - largest : rest / 2;
-    team = ss_team_for(team, 2 * per_unknown * crumbs, lines_per_unknown * crumbs);
+    team = ss_team_for(team, 2 * per_unknown * crumbs, lines_per_unknown * crumbs, 0.0);
     ss_parallel_for(team, islands->count - shared, 1, solve_range, &all);
     return true;
 }
@@ -314,13 +316,7 @@ static bool solve_problem(ss_sim *sim, ss_problem *problem, double *x, ss_error 
     return good;
 }
 
-/* What one contact or a range of them adds to the report. */
-typedef struct contact_look {
-    int touching, worst_contact;
-    double penetration; // m
-} contact_look;
-
-static void look_at(const ss_sim *sim, int c, double gap, double impulse, contact_look *look)
+static void look_at(const ss_sim *sim, int c, double gap, double impulse, ss_contact_look *look)
 {
     look->touching += impulse > 0.0;
     bool of_group = sim->contacts.items[c].group > 0; // another alternative may hold: peg.c knows
@@ -330,7 +326,7 @@ static void look_at(const ss_sim *sim, int c, double gap, double impulse, contac
     }
 }
 
-static void report_look(ss_sim_report *report, const contact_look *look)
+static void report_look(ss_sim_report *report, const ss_contact_look *look)
 {
     report->touching += look->touching;
     if (look->penetration > report->penetration) {
@@ -341,40 +337,51 @@ static void report_look(ss_sim_report *report, const contact_look *look)
 
 void ss_sim_note_contact(ss_sim *sim, int c, double gap, double impulse)
 {
-    contact_look look = {.worst_contact = -1};
+    ss_contact_look look = {.worst_contact = -1};
     look_at(sim, c, gap, impulse, &look);
     report_look(&sim->report, &look);
 }
 
 typedef struct looking {
     const ss_sim *sim;
-    contact_look *looks; // of each chunk
+    ss_sim_look_range *range;
+    ss_contact_look *looks; // of each chunk
 } looking;
 
-static void look_at_range(int64_t begin, int64_t end, int worker, void *context)
+static void look_at_chunk(int64_t begin, int64_t end, int worker, void *context)
 {
     (void)worker;
     const looking *with = context;
-    const ss_sim *sim = with->sim;
-    contact_look *look = &with->looks[begin / SS_SIM_AT_ONCE];
-    *look = (contact_look){.worst_contact = -1};
-    for (int c = (int)begin; c < end; c++)
+    ss_contact_look *look = &with->looks[begin / SS_SIM_AT_ONCE], found = {.worst_contact = -1};
+    with->range(with->sim, (int)begin, (int)end, &found);
+    *look = found;
+}
+
+bool ss_sim_look(ss_sim *sim, int count, double each, ss_sim_look_range *range, ss_error *err)
+{
+    int chunks = (count + SS_SIM_AT_ONCE - 1) / SS_SIM_AT_ONCE;
+    looking with = {.sim = sim, .range = range};
+    with.looks = ss_arena_take_unset(sim->memory, (size_t)chunks, sizeof *with.looks, "looks at contacts");
+    if (!with.looks) return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for contacts");
+    ss_parallel_for(ss_team_for_loop(sim->team, count, each), count, SS_SIM_AT_ONCE, look_at_chunk, &with);
+
+    sim->report.touching = 0;
+    for (int k = 0; k < chunks; k++) report_look(&sim->report, &with.looks[k]);
+    return true;
+}
+
+static void look_at_range(const ss_sim *sim, int begin, int end, ss_contact_look *look)
+{
+    for (int c = begin; c < end; c++)
         look_at(sim, c, sim->frame->contacts.gap[c], sim->answer->normal_impulse[c], look);
 }
 
 static bool look_at_contacts(ss_sim *sim, ss_error *err)
 {
-    int count = sim->frame->contacts.count, chunks = (count + SS_SIM_AT_ONCE - 1) / SS_SIM_AT_ONCE;
-    looking with = {.sim = sim};
-    with.looks = ss_arena_take_unset(sim->memory, (size_t)chunks, sizeof *with.looks, "looks at contacts");
-    if (!with.looks) return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for %d contacts", count);
-    ss_parallel_for(ss_team_for_loop(sim->team, count, 5), count, SS_SIM_AT_ONCE, look_at_range, &with);
-
-    sim->report.contacts = count;
+    enum { CONTACT = 5 }; // ns
+    sim->report.contacts = sim->frame->contacts.count;
     sim->report.rows = sim->frame->constraints.row_count;
-    sim->report.touching = 0;
-    for (int k = 0; k < chunks; k++) report_look(&sim->report, &with.looks[k]);
-    return true;
+    return ss_sim_look(sim, sim->frame->contacts.count, CONTACT, look_at_range, err);
 }
 
 void ss_sim_copy_answer(const ss_answer *from, ss_answer *to)

@@ -62,7 +62,6 @@ typedef struct ss_warm_contact {
     double impulse[3], rolling[3]; /* N s and N m s on body b */
     int wait;                      /* ss_wait */
     bool slides;                   /* friction of the pair was saturated: from now on it is kinetic */
-    bool taken;                    /* a contact starts from it */
 } ss_warm_contact;
 
 typedef struct ss_warm_row {
@@ -211,7 +210,7 @@ struct ss_sim {
 };
 
 /* Bodies and contacts are gone through in chunks of this many. */
-enum { SS_SIM_AT_ONCE = 128 };
+enum { SS_SIM_AT_ONCE = 64 };
 
 /* ---- stages ----------------------------------------------------------------------------------------- */
 
@@ -281,6 +280,14 @@ bool ss_sim_needs_previous(const ss_sim *sim);
 bool ss_sim_solve(ss_sim *sim, ss_error *err);
 /* Contact c and its normal impulse (N s) in the report. */
 void ss_sim_note_contact(ss_sim *sim, int c, double gap, double impulse);
+/* What a range of contacts, or of what holds them, adds to the report. */
+typedef struct ss_contact_look {
+    int touching, worst_contact;
+    double penetration; /* m */
+} ss_contact_look;
+typedef void ss_sim_look_range(const ss_sim *sim, int begin, int end, ss_contact_look *look);
+/* Looks at `count` of them, each of which takes `each` ns, by all threads, and reports in order. */
+bool ss_sim_look(ss_sim *sim, int count, double each, ss_sim_look_range *range, ss_error *err);
 void ss_sim_choose_gap_term(ss_sim *sim, bool bounces);
 
 /* ---- polyhedral exact geometry (peg.c) -------------------------------------------------------------- */

@@ -157,10 +157,13 @@ static void close_report(ss_sim *sim, double start)
 bool ss_sim_step(ss_sim *sim, ss_error *err)
 {
     double start = ss_clock_seconds(), time = sim->time;
-    if (!save(sim, err)) return ss_fail_in(err, "step %lld", (long long)sim->steps);
+    ss_team_hold(sim->team); // workers wake while the state is saved
+    if (!save(sim, err)) {
+        ss_team_let_go(sim->team);
+        return ss_fail_in(err, "step %lld", (long long)sim->steps);
+    }
     sim->report = (ss_sim_report){.worst_contact = -1};
     bool good = true;
-    ss_team_hold(sim->team);
     for (int k = 0; good && k < sim->options.substeps; k++)
         good = substep(sim, sim->options.halvings, false, err);
     ss_team_let_go(sim->team);

@@ -3,6 +3,8 @@
 
 #include <math.h>
 
+#include "base/memory.h"
+#include "base/team.h"
 #include "linalg/vec3.h"
 
 /* ---- keeping ---------------------------------------------------------------------------------------- */
@@ -157,12 +159,9 @@ static bool make_slots(ss_warm *warm)
     return true;
 }
 
-/* Contacts of one pair stand together: where they did in the last step, or `contact_count`. `next` is where
- * the pair after the last one stood, and most often it is the one looked for. */
-static bool find_pair(ss_warm *warm, const ss_warm_pair *pair, int next, int *first)
+/* Contacts of one pair stand together. *first is where they did in the last step, or `contact_count`. */
+static bool find_pair(ss_warm *warm, const ss_warm_pair *pair, int *first)
 {
-    *first = next;
-    if (next < warm->contact_count && same_pair(pair, &warm->contacts[next].pair)) return true;
     if (warm->slot_count == 0 && !make_slots(warm)) return false;
     *first = warm->contact_count;
     unsigned slot = first_slot(pair, warm->slot_count);
@@ -173,6 +172,21 @@ static bool find_pair(ss_warm *warm, const ss_warm_pair *pair, int next, int *fi
         break;
     }
     return true;
+}
+
+/* The same without the table: pairs come in the same order most often, and few come or go. Looks as far as
+ * `reach` to either side of where the pair is expected; -1 if it is not there. */
+static int find_near(const ss_warm *warm, const ss_warm_pair *pair, int expected, int reach)
+{
+    const ss_warm_contact *old = warm->contacts;
+    for (int away = 0; away <= reach; away++) {
+        int at = expected + away;
+        if (at >= warm->contact_count || !same_pair(pair, &old[at].pair)) at = expected - away;
+        if (at < 0 || at >= warm->contact_count || !same_pair(pair, &old[at].pair)) continue;
+        while (at > 0 && same_pair(pair, &old[at - 1].pair)) at--;
+        return at;
+    }
+    return -1;
 }
 
 /* ---- finding the contact ---------------------------------------------------------------------------- */
@@ -192,7 +206,7 @@ bool ss_warm_slides(ss_sim *sim, int c, bool *slides)
 {
     ss_warm_pair pair = pair_of(&sim->contacts.items[c]);
     int first = sim->warm.contact_count;
-    if (first > 0 && !find_pair(&sim->warm, &pair, 0, &first)) return false;
+    if (first > 0 && !find_pair(&sim->warm, &pair, &first)) return false;
     *slides = first < sim->warm.contact_count && sim->warm.contacts[first].slides;
     return true;
 }
@@ -208,7 +222,7 @@ static ss_vec3 in_plane(ss_vec3 v, ss_vec3 normal)
  * normal. */
 static void take(ss_sim *sim, const ss_frame *frame, int c, int old, ss_answer *guess)
 {
-    ss_warm_contact *from = &sim->warm.contacts[old];
+    const ss_warm_contact *from = &sim->warm.contacts[old];
     ss_vec3 normal = ss_vec3_load(frame ? frame->contacts.normal[c] : sim->contacts.items[c].normal),
             impulse = ss_vec3_load(from->impulse);
     guess->normal_impulse[c] = fmax(0.0, ss_vec3_dot(impulse, normal));
@@ -216,30 +230,49 @@ static void take(ss_sim *sim, const ss_frame *frame, int c, int old, ss_answer *
     if (guess->rolling_impulse)
         ss_vec3_store(in_plane(ss_vec3_load(from->rolling), normal), guess->rolling_impulse[c]);
     sim->wait[c] = from->wait;
-    from->taken = true;
 }
 
-/* Contacts begin .. end - 1 are of one pair, whose old ones are first .. last - 1. */
-static void guess_pair(ss_sim *sim, const ss_frame *frame, int begin, int end, int first, int last,
-                       ss_answer *guess)
+/* What the loop over the contacts is given. */
+typedef struct guessing {
+    ss_sim *sim;
+    const ss_frame *frame; // NULL: none
+    ss_answer *guess;
+    int *missed, *misses; // first contacts of pairs that are not where they are expected; how many of a chunk
+    _Atomic bool is_short; // of memory
+} guessing;
+
+/* Contacts begin .. end - 1 are of one pair, whose old ones begin with `first`. */
+static void guess_pair(guessing *with, int begin, int end, int first, int worker)
 {
-    const ss_contact *contacts = sim->contacts.items;
-    const ss_warm *warm = &sim->warm;
+    const ss_contact *contacts = with->sim->contacts.items;
+    const ss_warm *warm = &with->sim->warm;
+    int last = end_of_pair(warm, first);
     bool missing = false;
-    for (int old = first; old < last; old++) sim->warm.contacts[old].taken = false;
     for (int c = begin; c < end; c++) {
         int old = find_key(warm, first, last, first + c - begin, contacts[c].key);
-        if (old >= 0) take(sim, frame, c, old, guess);
+        if (old >= 0) take(with->sim, with->frame, c, old, with->guess);
         missing |= old < 0;
     }
+    if (!missing) return;
 
     /* Features change where two are equally good: then it is the nearest one that is not taken. */
-    for (int c = begin; missing && c < end; c++) {
+    ss_arena *arena = with->sim->arenas[worker];
+    ss_arena_mark mark = ss_arena_get_mark(arena);
+    bool *taken = ss_arena_take(arena, (size_t)(last - first), sizeof *taken, "contacts of a pair");
+    if (!taken) {
+        with->is_short = true;
+        return;
+    }
+    for (int c = begin; c < end; c++) {
+        int old = find_key(warm, first, last, first + c - begin, contacts[c].key);
+        if (old >= 0) taken[old - first] = true;
+    }
+    for (int c = begin; c < end; c++) {
         if (find_key(warm, first, last, first + c - begin, contacts[c].key) >= 0) continue;
         int best = -1;
         double nearest = INFINITY;
         for (int old = first; old < last; old++) {
-            if (warm->contacts[old].taken) continue;
+            if (taken[old - first]) continue;
             ss_vec3 away =
                 ss_vec3_subtract(ss_vec3_load(contacts[c].point), ss_vec3_load(warm->contacts[old].point));
             double distance_squared = ss_vec3_dot(away, away);
@@ -248,28 +281,74 @@ static void guess_pair(ss_sim *sim, const ss_frame *frame, int begin, int end, i
                 nearest = distance_squared;
             }
         }
-        if (best >= 0) take(sim, frame, c, best, guess);
+        if (best < 0) continue;
+        take(with->sim, with->frame, c, best, with->guess);
+        taken[best - first] = true;
     }
+    ss_arena_reset(arena, mark);
+}
+
+static int end_of_new_pair(const guessing *with, int begin)
+{
+    const ss_contact *contacts = with->sim->contacts.items;
+    ss_warm_pair pair = pair_of(&contacts[begin]);
+    int end = begin + 1;
+    for (; end < with->guess->contacts; end++) {
+        ss_warm_pair other = pair_of(&contacts[end]);
+        if (!same_pair(&pair, &other)) break;
+    }
+    return end;
+}
+
+/* Pairs that begin in the range. */
+static void guess_range(int64_t begin, int64_t end, int worker, void *context)
+{
+    enum { NEAR = 16, FAR = 128 }; // contacts
+    guessing *with = context;
+    const ss_warm *warm = &with->sim->warm;
+    int c = begin > 0 ? end_of_new_pair(with, (int)begin - 1) : 0;
+    int expected = c, reach = FAR, misses = 0;
+    for (int next; c < end; c = next) {
+        ss_warm_pair pair = pair_of(&with->sim->contacts.items[c]);
+        next = end_of_new_pair(with, c);
+        int first = find_near(warm, &pair, expected, reach);
+        if (first >= 0) {
+            guess_pair(with, c, next, first, worker);
+            expected = end_of_pair(warm, first);
+            reach = NEAR;
+        } else {
+            with->missed[begin + misses++] = c;
+        }
+    }
+    with->misses[begin / SS_SIM_AT_ONCE] = misses;
 }
 
 bool ss_warm_guess(ss_sim *sim, const ss_frame *frame, ss_answer *guess, ss_error *err)
 {
+    enum { CONTACT = 20 }; // ns
     ss_warm *warm = &sim->warm;
-    const ss_contact *contacts = sim->contacts.items;
-    int count = warm->contact_count > 0 ? guess->contacts : 0, next = 0;
-    for (int begin = 0, end; begin < count; begin = end) {
-        ss_warm_pair pair = pair_of(&contacts[begin]);
-        for (end = begin + 1; end < count; end++) {
-            ss_warm_pair other = pair_of(&contacts[end]);
-            if (!same_pair(&pair, &other)) break;
+    int count = warm->contact_count > 0 ? guess->contacts : 0;
+    int chunks = (count + SS_SIM_AT_ONCE - 1) / SS_SIM_AT_ONCE;
+    guessing with = {.sim = sim, .frame = frame, .guess = guess};
+    with.missed = ss_arena_take_unset(sim->memory, (size_t)count, sizeof *with.missed, "pairs");
+    with.misses = ss_arena_take_unset(sim->memory, (size_t)chunks, sizeof *with.misses, "pairs");
+    with.is_short = !with.missed || !with.misses;
+    if (!with.is_short)
+        ss_parallel_for(ss_team_for_loop(sim->team, count, CONTACT), count, SS_SIM_AT_ONCE, guess_range,
+                        &with);
+
+    // Those that are somewhere else, or new.
+    for (int chunk = 0; !with.is_short && chunk < chunks; chunk++) {
+        for (int k = 0; k < with.misses[chunk]; k++) {
+            int begin = with.missed[chunk * SS_SIM_AT_ONCE + k], first;
+            ss_warm_pair pair = pair_of(&sim->contacts.items[begin]);
+            with.is_short |= !find_pair(warm, &pair, &first);
+            if (with.is_short || first == warm->contact_count) continue;
+            guess_pair(&with, begin, end_of_new_pair(&with, begin), first, 0);
         }
-        int first;
-        if (!find_pair(warm, &pair, next, &first))
-            return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for %d contacts", warm->contact_count);
-        if (first == warm->contact_count) continue;
-        next = end_of_pair(warm, first);
-        guess_pair(sim, frame, begin, end, first, next, guess);
     }
+    if (with.is_short)
+        return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for %d contacts", warm->contact_count);
 
     /* Rows come and go with limits; a joint's own equations are always the first ones. */
     int old = 0;

@@ -2,6 +2,8 @@
 #include "sim/soft/soft.h"
 
 #include "base/memory.h"
+#include "base/parallel_any.h"
+#include "base/team.h"
 #include "sim/state.h"
 
 #include <math.h>
@@ -12,13 +14,13 @@ static const double same_normal = 1e-6;
 
 /* ---- manifolds -------------------------------------------------------------------------------------- */
 
-static void *grown(void *array, int *capacity, int count, size_t size, int kept)
+/* The array if it is large enough, else a new one without the old contents; NULL when out of memory. */
+static void *grown(void *array, int *capacity, int count, size_t size)
 {
     if (count <= *capacity) return array;
     int larger = count + count / 2 + 16;
     void *room = ss_allocate((size_t)larger, size);
     if (!room) return NULL;
-    if (kept) memcpy(room, array, (size_t)kept * size);
     ss_release(array);
     *capacity = larger;
     return room;
@@ -50,7 +52,7 @@ bool ss_soft_find_manifolds(ss_sim *sim, ss_error *err)
     soft->manifold_count = 0;
 
     ss_soft_manifold *room =
-        grown(soft->manifolds, &soft->manifold_capacity, list->count, sizeof *soft->manifolds, 0);
+        grown(soft->manifolds, &soft->manifold_capacity, list->count, sizeof *soft->manifolds);
     if (!room && list->count) return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for contacts");
     soft->manifolds = room;
     int kept = 0;
@@ -87,19 +89,65 @@ static int slots_of(const ss_sim *sim, const ss_soft_manifold *m)
     return m->count > 2 ? SS_SOFT_POINTS : m->count == 2 || spins ? 2 : 1;
 }
 
-/* The same rows and slots in the same order as in the last step: then the batches are the same as well. */
+/* Slots of all; and does any have other rows or slots than the one at its place in the last step? If none
+ * has, the batches are the same as well. */
+static unsigned find_slots(int64_t begin, int64_t end, const void *context)
+{
+    const ss_sim *sim = context;
+    const ss_soft *soft = sim->soft;
+    bool differ = false;
+    for (int64_t i = begin; i < end; i++) {
+        ss_soft_manifold *m = &soft->manifolds[i];
+        m->slots = slots_of(sim, m);
+        const ss_soft_manifold *o = i < soft->old_count ? &soft->old[i] : NULL;
+        differ |= !o || m->row[0] != o->row[0] || m->row[1] != o->row[1] || m->slots != o->slots;
+    }
+    return differ;
+}
+
 static bool is_same_graph(const ss_sim *sim)
 {
+    enum { MANIFOLD = 12 }; // ns
     const ss_soft *soft = sim->soft;
-    if (soft->manifold_count != soft->old_count || soft->batched_capacity != soft->body_capacity)
-        return false;
-    for (int i = 0; i < soft->manifold_count; i++) {
-        const ss_soft_manifold *m = &soft->manifolds[i], *o = &soft->old[i];
-        if (m->row[0] != o->row[0] || m->row[1] != o->row[1] ||
-            slots_of(sim, m) != soft->batches[o->batch].points)
-            return false;
+    int count = soft->manifold_count;
+    bool differ =
+        ss_parallel_any(ss_team_for_loop(sim->team, count, MANIFOLD), count, SS_SIM_AT_ONCE, find_slots, sim);
+    return !differ && count == soft->old_count && soft->batched_capacity == soft->body_capacity;
+}
+
+/* Where the manifolds of a batch are in the order of the colours, and what else is known of it before. */
+typedef struct batch_plan {
+    int begin, lanes;
+    int slots, first; // points
+    int world;        // row
+} batch_plan;
+
+typedef struct layout {
+    ss_soft *soft;
+    const int *order;
+    const batch_plan *plans;
+} layout;
+
+static void lay_out(int64_t begin, int64_t end, int worker, void *context)
+{
+    (void)worker;
+    const layout *with = context;
+    ss_soft *soft = with->soft;
+    for (int64_t k = begin; k < end; k++) {
+        const batch_plan *plan = &with->plans[k];
+        ss_soft_batch *batch = &soft->batches[k];
+        memset(batch, 0, sizeof *batch);
+        memset(soft->points + plan->first, 0, (size_t)plan->slots * sizeof *soft->points);
+        batch->points = plan->slots;
+        batch->first = plan->first;
+        for (int lane = 0; lane < SS_SOFT_LANES; lane++) {
+            ss_soft_manifold *m =
+                lane < plan->lanes ? &soft->manifolds[with->order[plan->begin + lane]] : NULL;
+            if (m) m->batch = (int)k, m->lane = lane;
+            for (int side = 0; side < 2; side++)
+                batch->body[side][lane] = m && m->row[side] ? m->row[side] : plan->world;
+        }
     }
-    return true;
 }
 
 /* Colours: manifolds of one colour share no body that moves. The first colour that neither body has yet;
@@ -115,6 +163,7 @@ static bool make_batches(ss_sim *sim, ss_error *err)
     if (count && (!colour || !order)) return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for contacts");
 
     enum { KINDS = 3, LAST = SS_SOFT_COLOURS - 1, CLASSES = KINDS * SS_SOFT_COLOURS };
+    enum { BATCHES_AT_ONCE = 16, BATCH = 100 }; // ns
     int number[CLASSES + 1] = {0};
     for (int i = 0; i < count; i++) {
         const ss_soft_manifold *m = &soft->manifolds[i];
@@ -125,7 +174,7 @@ static bool make_batches(ss_sim *sim, ss_error *err)
         int c = __builtin_ctzll(~taken);
         for (int side = 0; side < 2; side++)
             if (m->row[side]) soft->used[m->row[side]] |= UINT64_C(1) << c;
-        colour[i] = KINDS * c + slots_of(sim, m) / 2;
+        colour[i] = KINDS * c + m->slots / 2;
         number[colour[i] + 1]++;
     }
     for (int k = 0; k < CLASSES; k++) number[k + 1] += number[k];
@@ -133,46 +182,38 @@ static bool make_batches(ss_sim *sim, ss_error *err)
     memcpy(at, number, sizeof at);
     for (int i = 0; i < count; i++) order[at[colour[i]]++] = i;
 
+    // The batches of every colour and kind, and where their points begin.
+    batch_plan *plans = ss_arena_take_unset(sim->memory, (size_t)count, sizeof *plans, "plans of batches");
+    if (!plans) return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for contacts");
     soft->batch_count = soft->point_count = 0;
     for (int k = 0; k < CLASSES; k++) {
-        int c = k / KINDS, slots = 1 << k % KINDS, lanes = c == LAST ? 1 : SS_SOFT_LANES;
+        int c = k / KINDS, slots = 1 << k % KINDS, most = c == LAST ? 1 : SS_SOFT_LANES;
         if (k % KINDS == 0) soft->colour_start[c] = soft->batch_count;
-        for (int i = number[k]; i < number[k + 1]; i += lanes) {
-            void *batches = grown(soft->batches, &soft->batch_capacity, soft->batch_count + 1,
-                                  sizeof *soft->batches, soft->batch_count);
-            if (batches) soft->batches = batches;
-            void *points = grown(soft->points, &soft->point_capacity, soft->point_count + slots,
-                                 sizeof *soft->points, soft->point_count);
-            if (points) soft->points = points;
-            if (!batches || !points) return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for contacts");
-            ss_soft_batch *batch = &soft->batches[soft->batch_count];
-            memset(batch, 0, sizeof *batch);
-            batch->points = slots;
-            batch->first = soft->point_count;
+        for (int i = number[k]; i < number[k + 1]; i += most) {
+            int left = number[k + 1] - i;
+            plans[soft->batch_count++] =
+                (batch_plan){i, left < most ? left : most, slots, soft->point_count, 0};
             soft->point_count += slots;
-            memset(soft->points + batch->first, 0, (size_t)slots * sizeof *soft->points);
-            for (int lane = 0; lane < lanes && i + lane < number[k + 1]; lane++) {
-                ss_soft_manifold *m = &soft->manifolds[order[i + lane]];
-                m->batch = soft->batch_count;
-                m->lane = lane;
-                batch->body[0][lane] = m->row[0];
-                batch->body[1][lane] = m->row[1];
-            }
-            soft->batch_count++;
         }
         soft->colour_start[c + 1] = soft->batch_count;
     }
+    void *batches = grown(soft->batches, &soft->batch_capacity, soft->batch_count, sizeof *soft->batches);
+    if (batches) soft->batches = batches;
+    void *points = grown(soft->points, &soft->point_capacity, soft->point_count, sizeof *soft->points);
+    if (points) soft->points = points;
+    if (count && (!batches || !points)) return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for contacts");
 
     /* Each slice of a shared colour has a row of the world to itself: kernels write to it. */
     for (int c = 0; c < SS_SOFT_COLOURS && ss_team_size(sim->team) > 1; c++) {
         for (int slice = ss_soft_is_shared(soft, c) ? 0 : SS_SOFT_SLICES; slice < SS_SOFT_SLICES; slice++) {
-            for (int k = ss_soft_slice(soft, c, slice); k < ss_soft_slice(soft, c, slice + 1); k++) {
-                int *body = soft->batches[k].body[0];
-                for (int i = 0; i < 2 * SS_SOFT_LANES; i++)
-                    if (body[i] == 0) body[i] = soft->body_capacity + 1 + slice;
-            }
+            int end = ss_soft_slice(soft, c, slice + 1);
+            for (int k = ss_soft_slice(soft, c, slice); k < end; k++)
+                plans[k].world = soft->body_capacity + 1 + slice;
         }
     }
+    layout with = {soft, order, plans};
+    ss_parallel_for(ss_team_for_loop(sim->team, soft->batch_count, BATCH), soft->batch_count, BATCHES_AT_ONCE,
+                    lay_out, &with);
     soft->batched_capacity = soft->body_capacity;
     return true;
 }
@@ -422,7 +463,7 @@ bool ss_soft_keep(ss_sim *sim, ss_error *err)
     ss_soft *soft = sim->soft;
     ss_soft_list *to = &soft->next;
     int count = soft->manifold_count;
-    void *room = grown(to->items, &to->capacity, count, sizeof *to->items, 0);
+    void *room = grown(to->items, &to->capacity, count, sizeof *to->items);
     if (!room && count) return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for warm starts");
     to->items = room;
     to->count = count;

@@ -290,7 +290,7 @@ static ss_team *helpers_for_pass(const ss_sim *sim)
         colours++;
     }
     return ss_team_for(sim->team, batch * batches + point * soft->point_count,
-                       colour_trips * colours + batch_trips * batches);
+                       colour_trips * colours + batch_trips * batches, 0.0);
 }
 
 /* Colour by colour. Every thread has the same slices each time, because it still has them in its cache. */
@@ -337,6 +337,21 @@ static void add_displacements(int64_t begin, int64_t end, int worker, void *cont
     for (int64_t r = begin > 0 ? begin : 1; r < end; r++) {
         if (!touched[r]) continue;
         for (int i = 0; i < 8; i++) rows[r].d[i] += step->h * rows[r].y[i];
+    }
+}
+
+static void look_at_manifolds(const ss_sim *sim, int begin, int end, ss_contact_look *look)
+{
+    const ss_soft *soft = sim->soft;
+    for (int i = begin; i < end; i++) {
+        const ss_soft_manifold *m = &soft->manifolds[i];
+        for (int k = 0; k < m->count; k++) {
+            double overlap = -sim->contacts.items[m->first + k].gap;
+            look->touching += soft->points[soft->batches[m->batch].first + k].total[m->lane] > 0.0f;
+            if (!(overlap > look->penetration)) continue;
+            look->penetration = overlap;
+            look->worst_contact = m->first + k;
+        }
     }
 }
 
@@ -388,22 +403,12 @@ bool ss_soft_solve(ss_sim *sim, ss_error *err)
     }
     if (soft->bounces) pass_over_batches(sim, &step, BOUNCE);
 
-    /* The report. */
+    enum { MANIFOLD = 20 }; // ns
+    if (!ss_sim_look(sim, soft->manifold_count, MANIFOLD, look_at_manifolds, err)) return false;
     ss_sim_report *report = &sim->report;
     report->contacts = sim->contacts.count;
     report->rows = ss_soft_joint_rows(soft);
     report->iterations = 2 * steps;
-    report->touching = 0;
-    for (int i = 0; i < soft->manifold_count; i++) {
-        const ss_soft_manifold *m = &soft->manifolds[i];
-        for (int k = 0; k < m->count; k++) {
-            double overlap = -sim->contacts.items[m->first + k].gap;
-            report->touching += soft->points[soft->batches[m->batch].first + k].total[m->lane] > 0.0f;
-            if (!(overlap > report->penetration)) continue;
-            report->penetration = overlap;
-            report->worst_contact = m->first + k;
-        }
-    }
     report->assembly += assembled - start;
     report->solve += ss_clock_seconds() - assembled;
     soft->waits = true;

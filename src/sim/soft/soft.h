@@ -113,6 +113,7 @@ typedef struct ss_soft_manifold {
     int shape[2], body[2]; /* of the world */
     int row[2];
     int first, count; /* contacts */
+    int slots;        /* of a batch, for its points */
     int batch, lane;
 } ss_soft_manifold;
 

@@ -161,7 +161,7 @@ bool ss_auto_solve_islands(const ss_islands *islands, ss_run *run, double *x, ss
 
     // Side by side, or in turn: times of a history are those of one part after the other.
     static const double per_unknown = 1000.0; // ns, about, and a cache line from another core
-    ss_team *team = ss_team_for(run->team, per_unknown * (double)unknowns, (double)unknowns);
+    ss_team *team = ss_team_for(run->team, per_unknown * (double)unknowns, (double)unknowns, 0.0);
     bool together = team && !ss_run_records(run);
     bool good = !together || run_together(&all, count, team), is_end = true;
     for (int i = 0; i < count && !together; i++) {

@@ -22,11 +22,11 @@ static const int *pair_of(const ss_problem *problem, int block)
 /* Puts the bodies in an order in which neighbours are near, part by part: a part grows breadth first from its
  * first body until it has enough contacts, so that it is as round as it can be and few contacts leave it. The
  * next one begins with the body that has waited longest on the edge of those before, else with the first of
- * an island. `place` and `part`: of every body. Returns the number of parts; 0 when out of memory. */
-static int grow_parts(const ss_problem *problem, const ss_contact_plan *plan, ss_arena *arena, int *place,
-                      int *part)
+ * an island. `pair`: of bodies, of every contact; `place` and `part`: of every body. Returns the number of
+ * parts; 0 when out of memory. */
+static int grow_parts(const int (*pair)[2], int count, int bodies, ss_arena *arena, int *place, int *part)
 {
-    int bodies = problem->bodies->bodies, count = plan->contact_count, found = 0, parts = 0;
+    int found = 0, parts = 0;
     // Small enough for a team to share and for the bodies to stay in a cache; otherwise the larger the
     // better: tasks of contacts between parts are short, and their batches wait for each other.
     // They come in fours, so that two threads or four have equal shares of them.
@@ -34,24 +34,22 @@ static int grow_parts(const ss_problem *problem, const ss_contact_plan *plan, ss
     int wanted = count / SHARES < LEAST ? LEAST : count / SHARES > LARGEST ? LARGEST : count / SHARES;
     int fours = (count + FOURS * wanted - 1) / (FOURS * wanted), most = count / (FOURS * fours) + 1;
     int *start = ss_arena_take(arena, (size_t)bodies + 2, sizeof *start, "degrees");
-    int *neighbour = ss_arena_take(arena, 2 * (size_t)count, sizeof *neighbour, "neighbours");
-    int *queue = ss_arena_take(arena, (size_t)bodies, sizeof *queue, "queue of bodies");
-    int *edge = ss_arena_take(arena, 2 * (size_t)count, sizeof *edge, "edges of parts");
+    int *neighbour = ss_arena_take_unset(arena, 2 * (size_t)count, sizeof *neighbour, "neighbours");
+    int *queue = ss_arena_take_unset(arena, (size_t)bodies, sizeof *queue, "queue of bodies");
+    int *edge = ss_arena_take_unset(arena, 2 * (size_t)count, sizeof *edge, "edges of parts");
     if (!start || !neighbour || !queue || !edge) return 0;
 
     // The neighbours of the bodies, in the order of the contacts.
     int *next = start + 1; // shifted by one, so that filling turns ends into starts
     for (int c = 0; c < count; c++) {
-        const int *pair = pair_of(problem, plan->contact[c]);
         for (int side = 0; side < 2; side++) {
-            if (pair[side] >= 0) next[pair[side] + 1]++;
+            if (pair[c][side] >= 0) next[pair[c][side] + 1]++;
         }
     }
     for (int b = 0; b < bodies; b++) next[b + 1] += next[b];
     for (int c = 0; c < count; c++) {
-        const int *pair = pair_of(problem, plan->contact[c]);
         for (int side = 0; side < 2; side++) {
-            if (pair[side] >= 0) neighbour[next[pair[side]]++] = pair[1 - side];
+            if (pair[c][side] >= 0) neighbour[next[pair[c][side]]++] = pair[c][1 - side];
         }
     }
 
@@ -128,13 +126,20 @@ bool ss_contact_plan_make(const ss_problem *problem, ss_arena *arena, ss_contact
     }
 
     int groups_found = 0;
-    int *place = ss_arena_take(arena, bodies, sizeof *place, "places of bodies");
-    int *part = ss_arena_take(arena, bodies, sizeof *part, "parts of bodies");
-    int *first_part = ss_arena_take(arena, 2 * count, sizeof *first_part, "parts of contacts");
-    int *sorted = ss_arena_take(arena, 3 * count, sizeof *sorted, "sorted contacts");
-    group *groups = ss_arena_take(arena, count, sizeof *groups, "groups");
-    int parts = place && part ? grow_parts(problem, plan, arena, place, part) : 0;
-    int *start = ss_arena_take(arena, (size_t)parts + 1, sizeof *start, "parts");
+    int(*pair)[2] = ss_arena_take_unset(arena, count, sizeof *pair, "pairs of bodies");
+    int *place = ss_arena_take_unset(arena, bodies, sizeof *place, "places of bodies");
+    int *part = ss_arena_take_unset(arena, bodies, sizeof *part, "parts of bodies");
+    int *first_part = ss_arena_take_unset(arena, 2 * count, sizeof *first_part, "parts of contacts");
+    int *sorted = ss_arena_take_unset(arena, 3 * count, sizeof *sorted, "sorted contacts");
+    group *groups = ss_arena_take_unset(arena, count, sizeof *groups, "groups");
+    for (size_t c = 0; pair && c < count; c++)
+        memcpy(pair[c], pair_of(problem, plan->contact[c]), sizeof pair[c]);
+    bool has_room = pair && place && part;
+    int parts = has_room
+                    ? grow_parts((const int(*)[2])pair, plan->contact_count, (int)bodies, arena, place, part)
+                    : 0;
+    int pairs = (int64_t)parts * parts < plan->contact_count / 4 ? parts * parts : parts;
+    int *start = ss_arena_take_unset(arena, (size_t)pairs + 1, sizeof *start, "parts");
     plan->part_row = ss_arena_take(arena, (size_t)parts + 1, sizeof *plan->part_row, "rows of parts");
     uint64_t *taken = ss_arena_take(arena, (size_t)parts, sizeof *taken, "colours of parts");
     int *last = ss_arena_take_unset(arena, (size_t)parts, sizeof *last, "last tasks of parts");
@@ -148,14 +153,21 @@ bool ss_contact_plan_make(const ss_problem *problem, ss_arena *arena, ss_contact
     // it.
     int *second_part = first_part + count, *again = sorted + count, *contact = again + count;
     for (size_t c = 0; c < count; c++) {
-        const int *pair = pair_of(problem, plan->contact[c]);
-        int a = part[pair[0] < 0 ? pair[1] : pair[0]], b = part[pair[1] < 0 ? pair[0] : pair[1]];
+        int first = pair[c][0], second = pair[c][1];
+        int a = part[first < 0 ? second : first], b = part[second < 0 ? first : second];
         first_part[c] = a < b ? a : b;
         second_part[c] = a < b ? b : a;
         sorted[c] = (int)c;
     }
-    sort_by(second_part, parts, sorted, plan->contact_count, start, again);
-    sort_by(first_part, parts, again, plan->contact_count, start, sorted);
+    // By the first part, then the second: at once, or one after the other where there are too many pairs.
+    if (pairs > parts) {
+        for (size_t c = 0; c < count; c++) contact[c] = first_part[c] * parts + second_part[c];
+        sort_by(contact, pairs, sorted, plan->contact_count, start, again);
+        SS_SWAP(int *, sorted, again);
+    } else {
+        sort_by(second_part, parts, sorted, plan->contact_count, start, again);
+        sort_by(first_part, parts, again, plan->contact_count, start, sorted);
+    }
 
     // Groups, and the colour of each. The first one is for single parts; a group that finds no other has the
     // last.
@@ -323,16 +335,18 @@ bool ss_batched_assign(ss_batched *batched, ss_arena *arena)
 
     // Contacts of three under Coulomb's law between two bodies; those whose A_cc or rows do not suit are sent
     // back later.
+    bool is_coupled = false;
     for (int k = 0; k < problem->block_count; k++) {
         const ss_block *block = &problem->blocks[k];
         const int *pair = pair_of(problem, k);
+        is_coupled |= block->law == SS_LAW_COUPLED;
         batched->is_batched[k] =
             block->law == SS_LAW_CONE && block->size == 3 && pair[0] != pair[1] &&
             ss_bodies_further(problem->bodies, block->first, block->first + block->size) == 0;
     }
 
     // Not those that the bounds of cells follow: cells find them in x, where those of batches are not.
-    for (int k = 0; k < problem->block_count; k++) {
+    for (int k = 0; is_coupled && k < problem->block_count; k++) {
         const ss_block *block = &problem->blocks[k];
         for (int i = block->first; block->law == SS_LAW_COUPLED && i < block->first + block->size; i++) {
             int partner = problem->partner[i], low = 0, high = problem->block_count - 1;

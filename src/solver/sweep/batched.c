@@ -80,7 +80,6 @@ static ss_conjugate acceleration_of(ss_batched *batched, double *x)
 typedef struct way_search {
     const ss_batched *batched;
     const ss_conjugate_part *part;
-    double most;         // the way without contacts
     _Atomic double *way; // the shortest so far; the least of all is the same in any order
 } way_search;
 
@@ -99,9 +98,9 @@ static void read_lane(const ss_conjugate_part *part, int k, int lane, double r[3
 static void find_way(int64_t begin, int64_t end, int worker, void *context)
 {
     (void)worker;
-    static const double inside = 1.0 - 1e-9;
+    static const double almost = 2e-9; // of a square
     const way_search *with = context;
-    double way = with->most;
+    double way = *with->way;
     for (int k = (int)begin; k < end && way >= least_way; k++) {
         for (int lane = 0; lane < SS_LANES; lane++) {
             double r[3], d[3], mu = with->batched->batches.items[k].mu[lane];
@@ -111,9 +110,9 @@ static void find_way(int64_t begin, int64_t end, int worker, void *context)
             double a = d[1] * d[1] + d[2] * d[2] - more * more;
             double b = r[1] * d[1] + r[2] * d[2] - limit * more;
             double c = r[1] * r[1] + r[2] * r[2] - limit * limit, root = b * b - a * c;
-            double to_end = root > 0.0 ? b + sqrt(root) : 0.0;
-            bool is_nearer = to_end > 0.0 && -c / to_end < way;
-            if (is_nearer && hypot(r[1], r[2]) < inside * limit) way = -c / to_end; // it sticks
+            bool sticks = c < -almost * limit * limit;
+            double to_end = sticks && root > 0.0 ? b + sqrt(root) : 0.0;
+            if (to_end > 0.0 && -c < way * to_end) way = -c / to_end;
         }
     }
     double before = *with->way;
@@ -134,7 +133,7 @@ static double way_ahead(const ss_batched *batched, const ss_conjugate *cg, doubl
     const ss_problem *problem = batched->problem;
     double q = sqrt(change / cg->last_square);
     _Atomic double shortest = q < 1.0 ? q / (1.0 - q) : INFINITY;
-    way_search with = {.batched = batched, .part = part, .most = shortest, .way = &shortest};
+    way_search with = {.batched = batched, .part = part, .way = &shortest};
     ss_parallel_for(ss_team_for_loop(cg->team, batched->batches.count, BATCH), batched->batches.count,
                     AT_ONCE, find_way, &with);
     double way = shortest, length = 0.0, step = 0.0;
@@ -182,7 +181,9 @@ ss_status ss_batched_iterate(ss_batched *batched, const ss_batched_loop *how, ss
     static const double least = 300.0; // times the rounding; found by trial: brick walls
     size_t size = (size_t)batched->problem->size, bytes = size * sizeof *x;
     double *w = ss_arena_take_unset(run->arena, size, sizeof *w, "w");
-    double *last_good = ss_arena_take_unset(run->arena, size, sizeof *last_good, "last good x");
+    // sweeps change x itself where there are cells
+    double *last_good =
+        batched->cell_count ? ss_arena_take_unset(run->arena, size, sizeof *last_good, "last good x") : x;
     ss_conjugate cg = acceleration_of(batched, x);
     cg.team = batched->plan.task_count > 1 ? batched->team : NULL; // few are done sooner than another wakes
     if (!w || !last_good || (how->accelerate && !ss_conjugate_start(&cg, run->arena))) return SS_FAILED;
@@ -193,7 +194,7 @@ ss_status ss_batched_iterate(ss_batched *batched, const ss_batched_loop *how, ss
     bool has_leapt = false; // then the rounding of long ways is in y
     double rounding = 0.0;  // of single precision
     bool refreshed = true;  // y has no rounding in it but that of the last sweep
-    memcpy(last_good, x, bytes);
+    if (last_good != x) memcpy(last_good, x, bytes);
     for (int iteration = 0;; iteration++) {
         bool backward = how->order == SS_BATCHED_ALTERNATE && iteration % 2;
         double change = ss_batched_sweep(batched, backward, x);
@@ -203,15 +204,14 @@ ss_status ss_batched_iterate(ss_batched *batched, const ss_batched_loop *how, ss
         // product is the only one.
         bool due = ss_run_due(run, change), good = isfinite(change);
         double *velocities = iteration > 0 && !batched->single && !has_leapt ? w : NULL;
-        if (good && due) {
-            ss_batched_store(batched, x);
+        if (good && due)
             good = velocities ? ss_batched_velocities(batched, x, w) : ss_batched_is_finite(batched);
-        }
         if (!good) {
-            memcpy(x, last_good, bytes);
+            if (last_good != x) memcpy(x, last_good, bytes);
             return SS_FAILED;
         }
-        if (due) memcpy(last_good, x, bytes);
+        if (due) ss_batched_store(batched, x);
+        if (due && last_good != x) memcpy(last_good, x, bytes);
         bool go_on = ss_run_iteration(run, due ? x : NULL, due ? velocities : NULL);
 
         // In single precision a sweep may change so little that rounding hides where it leads; sweeps that

@@ -396,15 +396,19 @@ static void find_velocities(int t, int worker, void *context)
     const work *with = context;
     const ss_batched *batched = with->batched;
     const ss_batches *batches = &batched->batches;
+    double sum[3] = {0.0};
     for (int k = with->tasks[t].begin; k < with->tasks[t].end; k++) {
         double of[3][SS_LANES];
         batched->kernel->velocities(batches, k, of);
+        for (int i = 0; i < 3; i++)
+            sum[i] += (fabs(of[i][0]) + fabs(of[i][1])) + (fabs(of[i][2]) + fabs(of[i][3]));
         for (int lane = 0; lane < SS_LANES; lane++) {
             int block = batches->block[k][lane];
             double *u = block < 0 ? NULL : with->to + batched->problem->blocks[block].first;
             for (int i = 0; u && i < 3; i++) u[i] = of[i][lane];
         }
     }
+    with->tasks[t].speed = sum[0] + sum[1] + sum[2];
 }
 
 bool ss_batched_velocities(const ss_batched *batched, const double *x, double *w)
@@ -414,7 +418,8 @@ bool ss_batched_velocities(const ss_batched *batched, const double *x, double *w
     ss_parallel_tasks(ss_batched_helpers(batched, SS_BATCH_PUSH), &with.batched->plan.graph, false,
                       find_velocities, &with);
     double sum = 0.0;
-    for (int i = 0; i < batched->problem->size; i++) sum += fabs(w[i]);
+    for (int t = 0; t < batched->plan.task_count; t++) sum += batched->plan.tasks[t].speed;
+    for (int i = 0; batched->cell_count && i < batched->problem->size; i++) sum += fabs(w[i]);
     return isfinite(sum);
 }
 

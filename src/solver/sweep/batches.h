@@ -143,6 +143,7 @@ typedef struct ss_batch_task {
     int begin, end;          /* batches */
     int opens[2], closes[2]; /* parts whose bodies it touches first, and last; -1: none */
     double change, overlap;  /* in the last sweep */
+    double speed;            /* sum of |w| that was found last */
 } ss_batch_task;
 
 typedef struct ss_contact_plan {
@@ -203,7 +204,7 @@ static inline ss_team *ss_batched_helpers(const ss_batched *batched, int each)
     const ss_contact_plan *plan = &batched->plan;
     if (plan->task_count < 2) return NULL;
     double borders = ss_team_size(batched->team) - 1.0;
-    return ss_team_for(batched->team, (double)plan->contact_count * each, borders * plan->crossings);
+    return ss_team_for(batched->team, (double)plan->contact_count * each, 0.0, borders * plan->crossings);
 }
 
 /* Can all of it be said in floats, and are there no cells? */
