@@ -68,15 +68,25 @@ static inline bool note(ss_collision *c, int a, int b, ss_error *err)
     return true;
 }
 
-/* Pairs of the shape at this leaf with those whose fat boxes meet its own, from node `from` onwards. */
-static bool search_tree(ss_collision *c, int leaf, int from, ss_error *err)
+/* Pairs of the shape at this leaf with those whose fat boxes meet its own. */
+static bool search_tree(ss_collision *c, int leaf, ss_error *err)
 {
     const ss_bvh *tree = &c->tree;
     const ss_bvh_node box = tree->nodes[leaf];
-    for (int node = ss_bvh_find(tree, &box, from); node < tree->count;
-         node = ss_bvh_find(tree, &box, node + 1))
+    for (int node = ss_bvh_find(tree, &box, 0); node < tree->count; node = ss_bvh_find(tree, &box, node + 1))
         if (node != leaf && !note(c, box.item, tree->nodes[node].item, err)) return false;
     return true;
+}
+
+typedef struct noting {
+    ss_collision *collision;
+    ss_error *err;
+} noting;
+
+static bool note_found(int a, int b, void *context)
+{
+    const noting *with = context;
+    return note(with->collision, a, b, with->err);
 }
 
 /* All pairs of shapes that moved, as c->fresh: each one once if all have moved, else those of two that moved
@@ -85,13 +95,12 @@ static bool search(ss_collision *c, ss_error *err)
 {
     bool all = c->moved_count == c->proxy_count;
     c->fresh.count = 0;
-    for (int node = 0; all && node < c->tree.count; node++)
-        if (c->tree.nodes[node].item >= 0 && !search_tree(c, node, node + 1, err)) return false;
+    if (all && !ss_bvh_visit_pairs(&c->tree, note_found, &(noting){c, err})) return false;
 
     for (int i = 0; i < c->moved_count; i++) {
         int number = c->moved[i], leaf = c->places[number].leaf;
         if (!c->proxies[number].active) continue;
-        if (!all && leaf >= 0 && !search_tree(c, leaf, 0, err)) return false;
+        if (!all && leaf >= 0 && !search_tree(c, leaf, err)) return false;
         bool plane = is_plane(c, number);
         int others = !plane ? c->plane_count : all ? 0 : c->proxy_count;
         for (int k = 0; k < others; k++) {

@@ -70,28 +70,49 @@ ss_bvh_node ss_bvh_leaf(const ss_box *box, int item)
     return leaf;
 }
 
-/* The box of a node that is not a leaf: around the two below it. */
+/* The box of a node that is not a leaf: around those below it. */
 static void join(ss_bvh *tree, int node)
 {
-    const ss_bvh_node *a = &tree->nodes[node + 1], *b = &tree->nodes[a->past];
     ss_bvh_node *to = &tree->nodes[node];
     for (int k = 0; k < 3; k++) {
-        to->low[k] = a->low[k] < b->low[k] ? a->low[k] : b->low[k];
-        to->high[k] = a->high[k] > b->high[k] ? a->high[k] : b->high[k];
+        to->low[k] = INFINITY;
+        to->high[k] = -INFINITY;
+    }
+    for (int below = node + 1; below < to->past; below = tree->nodes[below].past) {
+        const ss_bvh_node *a = &tree->nodes[below];
+        for (int k = 0; k < 3; k++) {
+            to->low[k] = a->low[k] < to->low[k] ? a->low[k] : to->low[k];
+            to->high[k] = a->high[k] > to->high[k] ? a->high[k] : to->high[k];
+        }
     }
 }
 
 /* ---- the tree --------------------------------------------------------------------------------------- */
 
+static int add_leaf(ss_bvh *tree, const ss_bvh_node *leaf, int parent)
+{
+    int node = tree->count++;
+    tree->parent[node] = parent;
+    tree->nodes[node] = *leaf;
+    tree->nodes[node].past = node + 1;
+    return node;
+}
+
 /* The leaves begin .. end - 1, and the nodes above them. */
 static void grow(ss_bvh *tree, int begin, int end, int parent, int depth)
 {
     ss_bvh_node *leaves = tree->leaves;
+    if (end - begin == 1) {
+        add_leaf(tree, &leaves[begin], parent);
+        return;
+    }
     int node = tree->count++;
     tree->parent[node] = parent;
-    if (end - begin == 1) {
-        tree->nodes[node] = leaves[begin];
-        tree->nodes[node].past = node + 1;
+    tree->nodes[node].item = end - begin > SS_BVH_BLOCK_MOST ? SS_BVH_TWO : SS_BVH_BLOCK;
+    if (end - begin <= SS_BVH_BLOCK_MOST) {
+        for (int i = begin; i < end; i++) add_leaf(tree, &leaves[i], node);
+        tree->nodes[node].past = tree->count;
+        join(tree, node);
         return;
     }
 
@@ -108,22 +129,20 @@ static void grow(ss_bvh *tree, int begin, int end, int parent, int depth)
         if (high[k] - low[k] > high[axis] - low[axis]) axis = k;
     float middle = low[axis] + 0.5f * (high[axis] - low[axis]);
 
-    // What lies below the middle comes first.
-    int first = begin, last = end;
-    while (first < last) {
-        if (leaves[first].low[axis] + leaves[first].high[axis] < middle) {
-            first++;
-        } else {
-            last--;
-            SS_SWAP(ss_bvh_node, leaves[first], leaves[last]);
-        }
+    // What lies below the middle comes first: of the others the foremost changes places with each that is
+    // met, without a branch, which half of them would take.
+    int first = begin;
+    for (int i = begin; i < end; i++) {
+        ss_bvh_node leaf = leaves[i];
+        leaves[i] = leaves[first];
+        leaves[first] = leaf;
+        first += leaf.low[axis] + leaf.high[axis] < middle;
     }
     if (first == begin || first == end || depth >= DEPTH_MOST) first = begin + (end - begin) / 2;
 
     grow(tree, begin, first, node, depth + 1);
     grow(tree, first, end, node, depth + 1);
     tree->nodes[node].past = tree->count;
-    tree->nodes[node].item = -1;
     join(tree, node);
 }
 
@@ -140,4 +159,98 @@ void ss_bvh_move(ss_bvh *tree, int node, const ss_box *box)
     tree->nodes[node].past = node + 1;
     tree->moves++;
     for (int above = tree->parent[node]; above >= 0; above = tree->parent[above]) join(tree, above);
+}
+
+/* ---- all pairs -------------------------------------------------------------------------------------- */
+
+/* The leaves of a block, or a single one, number by number. What is left of the eight meets nothing. */
+typedef struct eight {
+    float low[3][SS_BVH_BLOCK_MOST], high[3][SS_BVH_BLOCK_MOST];
+    int item[SS_BVH_BLOCK_MOST];
+} eight;
+
+static bool is_block(const ss_bvh_node *node)
+{
+    return node->item != SS_BVH_TWO;
+}
+
+static int first_leaf(const ss_bvh *tree, int block)
+{
+    return tree->nodes[block].item == SS_BVH_BLOCK ? block + 1 : block;
+}
+
+static void gather(const ss_bvh *tree, int block, eight *to)
+{
+    int first = first_leaf(tree, block), count = tree->nodes[block].past - first;
+    for (int i = 0; i < SS_BVH_BLOCK_MOST; i++) {
+        const ss_bvh_node *leaf = &tree->nodes[first + (i < count ? i : 0)];
+        for (int k = 0; k < 3; k++) {
+            to->low[k][i] = i < count ? leaf->low[k] : INFINITY;
+            to->high[k][i] = i < count ? leaf->high[k] : -INFINITY;
+        }
+        to->item[i] = i < count ? leaf->item : -1;
+    }
+}
+
+/* A bit for each of the eight that meets the box. */
+static inline unsigned meeting(const eight *all, const ss_bvh_node *box)
+{
+    typedef float four __attribute__((vector_size(16)));
+    typedef int32_t mask __attribute__((vector_size(16)));
+    typedef uint64_t halves __attribute__((vector_size(16)));
+    mask found = {0, 0, 0, 0}, bit = {1, 2, 4, 8};
+#pragma GCC unroll 2
+    for (int i = 0; i < SS_BVH_BLOCK_MOST; i += 4, bit <<= 4) {
+        mask meet = {-1, -1, -1, -1};
+#pragma GCC unroll 3
+        for (int k = 0; k < 3; k++) {
+            four low, high;
+            memcpy(&low, &all->low[k][i], sizeof low);
+            memcpy(&high, &all->high[k][i], sizeof high);
+            meet &= (low <= box->high[k]) & (high >= box->low[k]);
+        }
+        found |= meet & bit;
+    }
+    halves both = (halves)found;
+    uint64_t bits = both[0] | both[1];
+    return (unsigned)(bits | bits >> 32);
+}
+
+/* Those of the eight that meet this leaf, but for the first few. */
+static bool visit_leaf(const eight *all, const ss_bvh_node *leaf, int from, ss_bvh_visit *visit,
+                       void *context)
+{
+    for (unsigned left = meeting(all, leaf) & (~0u << from); left; left &= left - 1)
+        if (!visit(all->item[__builtin_ctz(left)], leaf->item, context)) return false;
+    return true;
+}
+
+bool ss_bvh_visit_pairs(const ss_bvh *tree, ss_bvh_visit *visit, void *context)
+{
+    const ss_bvh_node *nodes = tree->nodes;
+    for (int block = 0; block < tree->count;
+         block = is_block(&nodes[block]) ? nodes[block].past : block + 1) {
+        if (!is_block(&nodes[block])) continue;
+        eight all;
+        gather(tree, block, &all);
+        int first = first_leaf(tree, block);
+        for (int leaf = first; leaf < nodes[block].past; leaf++)
+            if (!visit_leaf(&all, &nodes[leaf], leaf - first + 1, visit, context)) return false;
+
+        // What comes behind the block.
+        for (int node = nodes[block].past; node < tree->count;) {
+            bool meets = ss_bvh_boxes_meet(&nodes[node], &nodes[block]);
+            if (meets && !is_block(&nodes[node])) {
+                node++;
+                continue;
+            }
+            int past = nodes[node].past;
+            if (meets && meeting(&all, &nodes[node])) {
+                for (int leaf = first_leaf(tree, node); leaf < past; leaf++)
+                    if (!visit_leaf(&all, &nodes[leaf], 0, visit, context)) return false;
+            }
+            node = past;
+        }
+    }
+    return true;
 }

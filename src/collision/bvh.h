@@ -1,10 +1,11 @@
 /* collision/bvh.h - a tree of boxes in one array, in the order of a walk: a node, all that is below its first
  * half, all that is below its second. A search goes through the array from front to back and jumps over what
- * is below a box that it does not meet; what comes behind a leaf is what has not been compared with it yet,
- * so that all pairs of a tree are found once by searching from each leaf onwards.
+ * is below a box that it does not meet; what comes behind a block of leaves is what has not been compared
+ * with them yet, so that all pairs of a tree are found once by searching from each block onwards.
  *
- * The tree is built from scratch, by halving the range of the centres along its longest side. A leaf that
- * moves only makes the boxes above it fit; after many moves it is time to build again. */
+ * The tree is built from scratch, by halving the range of the centres along its longest side, down to blocks
+ * of a few leaves. A leaf that moves only makes the boxes above it fit; after many moves it is time to build
+ * again. All pairs are found block by block, eight boxes at a time. */
 #ifndef SS_COLLISION_BVH_H
 #define SS_COLLISION_BVH_H
 
@@ -30,12 +31,15 @@ static inline bool ss_box_holds(const ss_box *outer, const ss_box *inner)
            outer->high.x >= inner->high.x && outer->high.y >= inner->high.y && outer->high.z >= inner->high.z;
 }
 
+/* What a node has instead of an item: two nodes are below it, or up to eight leaves. */
+enum { SS_BVH_TWO = -1, SS_BVH_BLOCK = -2, SS_BVH_BLOCK_MOST = 8 };
+
 /* Half a line of cache. */
 typedef struct ss_bvh_node {
     float low[3]; /* rounded outwards */
     int past;     /* the next node that is not below this one */
     float high[3];
-    int item; /* of a leaf; -1: two nodes are below */
+    int item; /* of a leaf; SS_BVH_TWO, SS_BVH_BLOCK */
 } ss_bvh_node;
 
 typedef struct ss_bvh {
@@ -53,6 +57,9 @@ void ss_bvh_build(ss_bvh *tree);
 ss_bvh_node ss_bvh_leaf(const ss_box *box, int item);
 /* The leaf at this node has another box. */
 void ss_bvh_move(ss_bvh *tree, int node, const ss_box *box);
+/* Every pair of leaves whose boxes meet, once; false as soon as `visit` returns that. */
+typedef bool ss_bvh_visit(int item_a, int item_b, void *context);
+bool ss_bvh_visit_pairs(const ss_bvh *tree, ss_bvh_visit *visit, void *context);
 
 static inline bool ss_bvh_boxes_meet(const ss_bvh_node *a, const ss_bvh_node *b)
 {
