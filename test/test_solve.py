@@ -185,7 +185,7 @@ def test_table_of_what_fits_what_is_true(slope):
 def test_decisions_are_told_when_asked_for(slope):
     frame = only(run_json("solve", slope, "--frame", "0", "--explain"))
     assert frame["notes"][0] == "12 unknowns, 4 contacts, 1 body; laws: cone"
-    assert frame["notes"][-1].startswith(f"{frame['iterations']} iterations of batched-nncg: solved")
+    assert frame["notes"][-1].startswith(f"{frame['iterations']} iterations of admm: solved")
     assert "notes" not in only(run_json("solve", slope, "--frame", "0"))
     assert only(run_json("solve", slope, "--frame", "0", "--explain", "-s", "pgs"))["notes"] == []
     told = run("solve", slope, "--frame", "0:2", "--explain").stdout

@@ -155,8 +155,8 @@ def test_starts_that_cannot_be(block, options, said):
 
 
 def test_solvers_that_ignore_their_start_are_left_out(block):
-    ended = run("bench", "a.h5", "-s", "interior-point,nsgs", "--start", "cold,warm", "--frame", "0:3", "-o", "r.db")
-    assert "combinations of solver, formulation and start that do not fit together: interior-point with start warm" in ended.stderr
+    ended = run("bench", "a.h5", "-s", "enumerate,nsgs", "--start", "cold,warm", "--frame", "0:3", "-o", "r.db")
+    assert "combinations of solver, formulation and start that do not fit together: enumerate with start warm" in ended.stderr
     assert {row[1] for row in runs("r.db")} == {"", "start=warm"}
     assert len(runs("r.db")) == 9
 

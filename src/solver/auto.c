@@ -18,6 +18,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "linalg/vector.h"
 #include "solver/auto/auto.h"
 #include "solver/core/run_state.h"
 #include "solver/core/nested_run.h"
@@ -340,6 +341,7 @@ ss_status ss_auto_solve_one(ss_problem *problem, ss_run *run, double *x, ss_auto
     // One method after the other, by the plan.
     bool done = false;
     a.features = ss_auto_look(problem);
+    a.features.fresh = ss_dot(problem->size, a.start, a.start) == 0.0;
     // In a large heap a factorisation may take more time and memory than there is: sweeps have to do.
     if (a.features.unknowns > LARGE) {
         double work = ss_auto_factor_work(problem, run->arena);

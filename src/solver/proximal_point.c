@@ -4,7 +4,7 @@
  *
  * W + alpha is regular however redundant the contacts are, and closer to a problem of separate contacts. At a
  * fixed point the term is gone: nothing is regularised away. Each of them is solved only as far as it is
- * worth: until what is left is a few times alpha |r - r_k|, by which the next one differs anyway.
+ * worth: until what is left is about alpha |r - r_k|, by which the next one differs anyway.
  *
  *   inner=newton   semismooth Newton on the natural map (newton/newton.h). alpha falls as long as one or
  *                  two steps will do, grows where ten do not; what such steps have brought is kept when it is
@@ -15,7 +15,7 @@
  * The first reaches 1e-8 wherever there is a solution, on all problems that were tried. To that it takes half
  * the factorisations of minmap-newton on log-pile and box-pyramid, a sixth fewer on rock-pile and
  * masonry-arch, a third more on what few steps solve anyway. interior-point needs fewer on piles, a fifth of
- * them on rock-pile, but takes no start and no bounds that follow others. For Coulomb's law, which is not
+ * them on rock-pile, but takes no bounds that follow others. For Coulomb's law, which is not
  * monotone, there is no proof that the series converges.
  *
  * References: Rockafellar, Monotone operators and the proximal point algorithm (1976); Acary, Bremond, Huber,
@@ -43,7 +43,7 @@ static const ss_option options_table[] = {
     SS_ROW_INT(proximal_point_options, sweeps, "30", 0, 1e6,
                "projected Gauss-Seidel sweeps before the first Newton step; at most 4 for up to 48 unknowns"),
     SS_ROW_REAL(proximal_point_options, regularization, "0.01", 1e-8, 10,
-                "proximal term of the first problem, relative to the diagonal of the matrix"),
+                "proximal term of the first problem, at most, relative to the diagonal of the matrix"),
     {0},
 };
 
@@ -62,6 +62,9 @@ static ss_status solve_by_newton(const ss_problem *problem, const proximal_point
     ss_space_enter(newton.space, x, r);
     ss_space_velocity(newton.space, r, u);
     ss_newton_sweeps(&newton, set->sweeps, r, u);
+    // A good start needs little of the term: more would only slow the steps down.
+    static const double least = 1e-8;
+    plan.alpha = fmin(plan.alpha, fmax(newton.progress.best.error, least));
     if (!ss_newton_report(&newton, r) || ss_newton_exact(&newton) || ss_newton_proximal(&newton, &plan, r, u))
         return ss_newton_end(&newton);
 

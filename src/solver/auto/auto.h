@@ -33,6 +33,7 @@ typedef struct ss_auto_features {
     bool smooth;   /* bodies, which touch in single points: spheres, capsules */
     bool round;    /* bodies, and no normal impulse turns one: spheres */
     bool planar;   /* bodies, and no contact of three rows: none that fits into a batch */
+    bool fresh;    /* the start is zero; known when something is planned */
     bool chained;  /* a row between two bodies that both move */
     bool parting;  /* some contacts do not press; known when the others are planned, from an iterate */
     bool slipping; /* all contacts that press slide; known when parting is */

@@ -80,6 +80,15 @@ static bool is_machine(const ss_auto_features *f)
     return f->laws & SS_LAW_FREE && f->bodies && ROWS_PER_CONTACT * f->contacts <= f->unknowns;
 }
 
+/* One body on one face: contacts that are redundant, as in a structure, and none of different bodies to be
+ * swept side by side. Not what is left of many islands that were: a rock whose contacts sweeps have not
+ * settled is not settled by splitting. */
+static bool lies_flat(const ss_auto_features *f)
+{
+    bool no_rows = !(f->laws & ~(unsigned)(SS_LAW_CONE | SS_LAW_CONVEX));
+    return f->fresh && no_rows && f->bodies == 1 && f->faces == 1 && f->contacts >= 3;
+}
+
 /* Contacts of the same two bodies come one after the other, and meet the same others: their columns have
  * the same rows. */
 static inline bool same_face(const ss_problem *problem, int k)
@@ -362,7 +371,6 @@ static ss_auto_choice interior(const ss_auto_features *f)
                             .budget = 200,
                             .per_iteration = per,
                             .cost = INTERIOR_NEEDS * per,
-                            .from_start = true, // what sweeps leave is too close to the edge
                             .is_judge = true};
 }
 
@@ -403,9 +411,10 @@ void ss_auto_plan_first(const ss_problem *problem, const ss_auto_features *f, ss
     }
 
     // Loads pass through structures and machines at once when they are split; most need no more than ten or
-    // twenty iterations, sweeps hundreds.
+    // twenty iterations, sweeps hundreds. Nor is anything gained by sweeps where a single body lies flat.
     bool has_cones = f->laws & (SS_LAW_CONE | SS_LAW_CONVEX);
-    bool is_split = has_cones && f->bodies && !f->slippery && (f->kind == SS_AUTO_STRUCTURE || is_machine(f));
+    bool is_split = has_cones && f->bodies && !f->slippery &&
+                    (f->kind == SS_AUTO_STRUCTURE || is_machine(f) || lies_flat(f));
     if (is_split) {
         ss_auto_choice split = splitting(f);
         // For arches sweeps are no rival, those would need many more than they usually do: what follows them.
@@ -458,6 +467,7 @@ static void plan_boxes(const ss_problem *problem, const ss_auto_features *f, ss_
 static void plan_cones(const ss_problem *problem, const ss_auto_features *f, ss_auto_plan *plan)
 {
     enum { FEW_WITHOUT_BODIES = 300, TURNS = 2, FEW_BODIES = 12 };
+    static const double end_in_heaps = 0.5; // share of heaps that a few Newton steps end
     bool pile = is_pile(problem, f);
     // Without friction it is a quadratic programme, which takes a few Newton steps and hundreds of splitting.
     if (f->slippery) add(problem, plan, newton(&ss_solver_alart_curnier, SS_WATCH_STEPS, f));
@@ -484,20 +494,28 @@ static void plan_cones(const ss_problem *problem, const ss_auto_features *f, ss_
 
     // Newton steps and the interior point method in turn, each with more the second time: where one needs
     // hundreds of steps the other often needs twenty, and which it is cannot be seen beforehand. Newton steps
-    // come first, and with much friction, where everything locks and the path inside leads round many
-    // corners, they are tried with and without a proximal term; but in piles, in crowds of redundant
-    // contacts, between few joints and in machines the interior point method needs fewer steps. Crowds on a
-    // few bodies take as many of both, and a Newton step costs less: they come first there, at most for what
-    // the interior point method costs.
-    bool crowd_on_many = f->crowded && f->bodies > FEW_BODIES;
-    bool inside_first = (pile && !f->rough) || crowd_on_many || few_with_joints || is_machine(f);
+    // go on from the best iterate of both, from which the second turn needs few where the first came close.
+    // They come first, and with much friction, where everything locks and the path inside leads round many
+    // corners, they are tried with and without a proximal term; but in crowds of redundant contacts and in
+    // machines the interior point method needs fewer steps, and so it does in heaps, unless a few Newton
+    // steps from where the sweeps are end it, which six of them show; they never do among logs. There, and
+    // among discs, the way inside is shorter from the start. Crowds on a few bodies take as many of both, and
+    // a Newton step costs less: they come first there, at most for what the interior point method costs.
+    bool crowd_on_many = f->crowded && f->bodies > FEW_BODIES, heap = pile && !f->rough;
+    bool ends_soon = heap && (f->smooth || !is_rolling(problem));
+    bool inside_first = heap || crowd_on_many || is_machine(f);
     ss_auto_choice steps = proximal(f), inside = interior(f), again = proximal(f);
-    if (!inside_first) inside.budget = 60;
+    inside.budget = inside_first ? 150 : 40;
+    inside.from_start = heap && (f->planar || !ends_soon);
+    again.budget = f->laws & SS_LAW_FREE ? 150 : 350;
+    if (ends_soon) {
+        steps.watch = SS_WATCH_STEPS, steps.budget = 30;
+        steps.cost = end_in_heaps * inside.cost;
+    }
     if (f->crowded) steps.budget = (int)(inside.cost / steps.per_iteration);
-    again.budget = f->laws & SS_LAW_FREE ? 150 : 200, again.from_start = true, again.settings[0][0] = NULL;
     bool rough_spheres = pile && f->rough && f->contacts <= SPHERES * f->bodies;
     if (rough_spheres) steps.budget = 35;
-    if (!inside_first) add(problem, plan, steps);
+    if (!inside_first || ends_soon) add(problem, plan, steps);
     if (rough_spheres) {
         steps = newton(&ss_solver_alart_curnier, SS_WATCH_NOTHING, f);
         steps.budget = 100, steps.from_start = true, steps.settings[0][0] = NULL;
@@ -505,7 +523,8 @@ static void plan_cones(const ss_problem *problem, const ss_auto_features *f, ss_
     }
     add(problem, plan, inside);
     add(problem, plan, again);
-    add(problem, plan, interior(f));
+    inside = interior(f), inside.from_start = true;
+    add(problem, plan, inside);
 }
 
 void ss_auto_plan_others(const ss_problem *problem, const ss_auto_features *f, ss_auto_plan *plan)
@@ -514,7 +533,10 @@ void ss_auto_plan_others(const ss_problem *problem, const ss_auto_features *f, s
         plan_cones(problem, f, plan);
     else
         plan_boxes(problem, f, plan);
-    add(problem, plan, newton(&ss_solver_proximal_point, SS_WATCH_NOTHING, f));
+    // What went on from the best iterate so far has come to nothing: from the start, with all its terms.
+    ss_auto_choice last = newton(&ss_solver_proximal_point, SS_WATCH_NOTHING, f);
+    last.from_start = true, last.settings[0][0] = NULL;
+    add(problem, plan, last);
     add(problem, plan, newton(&ss_solver_fischer_newton, SS_WATCH_NOTHING, f));
     ss_auto_choice patient = splitting(f);
     patient.watch = SS_WATCH_NOTHING, patient.budget = INT_MAX;

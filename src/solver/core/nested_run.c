@@ -127,7 +127,7 @@ void ss_run_subproblem(const ss_run *run, ss_subproblem *part, ss_arena *arena, 
                                            .inverse_mass = part->problem->diagonal,
                                            .team = team},
                                  .stop = ss_stop_criterion_share(&whole->stop, part->problem, part->share),
-                                 .keep = whole->keep,
+                                 .keep = ss_stop_criterion_share(&whole->keep, part->problem, 1.0),
                                  .keep_last = whole->keep_last,
                                  .mask = whole->mask,
                                  .max_iterations = whole->max_iterations - whole->iterations,
@@ -146,7 +146,7 @@ void ss_run_subproblem(const ss_run *run, ss_subproblem *part, ss_arena *arena, 
     // Where the time is up before its turn it keeps its start.
     if (ss_run_take_memory(&state, arena, part->problem)) {
         memcpy(state.start, part->x, bytes);
-        if (state.keep != SS_GAUGE_NONE || state.keep_last) memcpy(state.best, part->x, bytes);
+        if (ss_run_keeps_best(&state) || state.keep_last) memcpy(state.best, part->x, bytes);
         ss_run inner = *run;
         inner.arena = arena;
         inner.team = team;
@@ -223,11 +223,11 @@ void ss_run_join_subproblems(ss_run *run, ss_subproblem *parts, int count, const
     }
 
     // The best of the whole, if there is time to measure it.
-    if (state->keep != SS_GAUGE_NONE && !ss_deadline_misses(state->deadline, state->measuring_cost)) {
+    if (ss_run_keeps_best(state) && !ss_deadline_misses(state->deadline, state->measuring_cost)) {
         double values[SS_GAUGE_COUNT];
-        ss_run_measure(state, x, 1u << state->keep, values);
-        if (values[state->keep] < state->best_value) {
-            state->best_value = values[state->keep];
+        ss_run_measure(state, x, ss_stop_criterion_gauges(&state->keep), values);
+        if (ss_stop_criterion_excess(&state->keep, values) < state->best_value) {
+            state->best_value = ss_stop_criterion_excess(&state->keep, values);
             state->best_iteration = state->iterations + kept;
             memcpy(state->best, x, (size_t)state->problem->size * sizeof *x);
         }

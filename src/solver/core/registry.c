@@ -85,8 +85,9 @@ static bool has_positive_diagonal(const ss_problem *problem)
         const ss_block *block = &problem->blocks[k];
         const double *diagonal = problem->diagonal + block->first;
         for (int i = 0; i < block->size; i++) {
+            if (diagonal[i] > 0.0) continue;
             bool is_used = !ss_law_is_cone(block->law) || i == 0 || ss_block_friction(block, i) > 0.0;
-            if (!(diagonal[i] > 0.0) && is_used) return false;
+            if (is_used) return false;
         }
     }
     return true;

@@ -134,7 +134,7 @@ bool ss_run_due(ss_run *run, double energy)
     // Every iterate is wanted, or this one, or none.
     if ((state->stage && next >= state->stage_look) || state->keep_last) return true;
     if (!state->mask && !state->stop.test) return false;
-    if (state->record || state->watcher || state->keep != SS_GAUGE_NONE || next >= state->max_iterations)
+    if (state->record || state->watcher || ss_run_keeps_best(state) || next >= state->max_iterations)
         return true;
     if (state->stop.test) return next >= state->next_test;
 
@@ -234,8 +234,8 @@ static bool measure(struct ss_run_state *state, const double *x, const double *w
     if (state->record) ss_run_record(state, values, seconds);
     if (state->watcher)
         state->is_dismissed = !state->watcher->see(state->iterations, x, values, state->watcher->context);
-    if (state->keep != SS_GAUGE_NONE && values[state->keep] < state->best_value) {
-        state->best_value = values[state->keep];
+    if (ss_run_keeps_best(state) && ss_stop_criterion_excess(&state->keep, values) < state->best_value) {
+        state->best_value = ss_stop_criterion_excess(&state->keep, values);
         ss_run_keep_last(state, x);
     }
 
@@ -275,7 +275,7 @@ static bool run_goes_on(struct ss_run_state *state, const double *x, const doubl
         // A measurement that could not end in time is not begun; where the best is kept, what comes then is
         // of no use.
         bool in_vain = now + state->measuring_cost >= state->deadline;
-        late = now >= state->deadline || (in_vain && measured && state->keep != SS_GAUGE_NONE);
+        late = now >= state->deadline || (in_vain && measured && ss_run_keeps_best(state));
         state->seen = now;
         if (measured && !in_vain) {
             const ss_stop_test *test = state->stop.test;
@@ -390,17 +390,19 @@ static bool prepare_state(struct ss_run_state *state, ss_arena *arena, const ss_
     if (options->time_limit > 0.0) state->measuring_cost = ss_clock_seconds() - began;
     double scene = options->scene_energy > 0.0 ? options->scene_energy : state->scale.start_energy;
     state->stop = ss_stop_criterion_of(&options->stop, request->test, scene, problem);
-    state->keep = options->keep.which == SS_KEEP_BEST ? (int)options->keep.gauge : SS_GAUGE_NONE;
+    ss_stop_rule best = {.gauge = options->keep.gauge,
+                         .below = options->keep.which == SS_KEEP_BEST ? 1.0 : 0.0};
+    state->keep = ss_stop_criterion_of(&best, NULL, 0.0, problem);
     state->keep_last = options->keep.which == SS_KEEP_LAST;
     memcpy(state->start, x, n * sizeof *x);
-    if (state->keep != SS_GAUGE_NONE || state->keep_last) memcpy(state->best, x, n * sizeof *x);
+    if (ss_run_keeps_best(state) || state->keep_last) memcpy(state->best, x, n * sizeof *x);
     state->best_value = INFINITY;
     state->max_iterations = options->max_iterations;
     state->deadline = INFINITY; // until the run starts
     state->record = options->history;
     if (state->record || state->watcher) state->mask = (1u << SS_GAUGE_COUNT) - 1;
     state->mask |= ss_stop_criterion_gauges(&state->stop);
-    if (state->keep != SS_GAUGE_NONE) state->mask |= 1u << state->keep;
+    state->mask |= ss_stop_criterion_gauges(&state->keep);
     state->status = SS_FAILED;
     return true;
 }
@@ -409,15 +411,15 @@ int ss_run_keep(struct ss_run_state *state, double *x)
 {
     size_t bytes = (size_t)state->problem->size * sizeof *x;
     if (state->keep_last && state->iterations > 0) memcpy(x, state->best, bytes);
-    if (state->keep == SS_GAUGE_NONE || isinf(state->best_value)) return state->iterations;
+    if (!ss_run_keeps_best(state) || isinf(state->best_value)) return state->iterations;
     if (memcmp(x, state->best, bytes) == 0) return state->best_iteration;
     // A method may leave something better than all it showed, such as the start it falls back to. Rounding,
     // between the w it showed and ours, is no such thing.
     static const double better = 1.0 - 1e-6;
     if (!ss_deadline_misses(state->deadline, state->measuring_cost)) {
         double values[SS_GAUGE_COUNT];
-        ss_run_measure(state, x, 1u << state->keep, values);
-        if (values[state->keep] < better * state->best_value)
+        ss_run_measure(state, x, ss_stop_criterion_gauges(&state->keep), values);
+        if (ss_stop_criterion_excess(&state->keep, values) < better * state->best_value)
             return memcmp(x, state->start, bytes) == 0 ? 0 : state->iterations;
     }
     memcpy(x, state->best, bytes);
@@ -431,7 +433,7 @@ static void judge(struct ss_run_state *state, unsigned gauges, double *x, ss_sol
     int n = state->problem->size, wrong = first_not_finite(x, n);
     if (wrong < n) {
         // Noted whether notes are wanted or not: the status alone does not say why it failed.
-        bool has_best = state->keep != SS_GAUGE_NONE;
+        bool has_best = ss_run_keeps_best(state);
         if (state->notes.length) ss_text_append(&state->notes, "\n");
         ss_text_appendf(&state->notes, "x[%d] is %g after %d iterations: the %s is returned", wrong, x[wrong],
                         state->iterations,
@@ -498,7 +500,7 @@ static bool solve_in(ss_arena *arena, const ss_solve_request *request, double *x
         result->memory = ss_arena_high_water(arena) - before;
         result->kept_iteration = ss_run_keep(&state, x);
         // the clock costs as much as a small contact: only where there was something to keep
-        bool kept = state.keep != SS_GAUGE_NONE || state.keep_last;
+        bool kept = ss_run_keeps_best(&state) || state.keep_last;
         result->elapsed = (kept ? ss_clock_seconds() : ended) - state.started;
         judge(&state, request->gauges ? request->gauges : (1u << SS_GAUGE_COUNT) - 1, x, result);
     }

@@ -24,9 +24,9 @@ struct ss_run_state {
     const ss_problem *problem;
     ss_gauge_scale scale;
     ss_stop_criterion stop;
-    int keep;       /* gauge by which the best iterate is kept, or SS_GAUGE_NONE */
-    bool keep_last; /* `best` is the last iterate then */
-    unsigned mask;  /* gauges measured at every iteration */
+    ss_stop_criterion keep; /* by its excess the best iterate is kept; without a gauge none is */
+    bool keep_last;         /* `best` is the last iterate then */
+    unsigned mask;          /* gauges measured at every iteration */
     int iterations, max_iterations, next_test;
     int next_look;             /* iteration at which the clock is looked at, measured or not */
     double started, measuring; /* s */
@@ -65,6 +65,11 @@ struct ss_run_state {
     const ss_nested_run *stage;
     int stage_start, stage_end, stage_look; /* iterations of the run */
 };
+
+static inline bool ss_run_keeps_best(const struct ss_run_state *state)
+{
+    return ss_stop_criterion_is_set(&state->keep);
+}
 
 /* In the arena; NULL when out of memory. */
 void *ss_run_default_options(const ss_solver *solver, ss_arena *arena, ss_error *err);

@@ -275,11 +275,11 @@ static double shift(ss_newton *newton, double alpha, const double *r, const doub
 typedef enum outcome { ARRIVED, LOST, ENDED } outcome;
 
 /* One proximal problem, from its centre r on. The first step goes off the cones and is taken as it is: the
- * others come back. Solved is it when its map is a few times alpha |r - centre|, by which the next problem
- * differs anyway. */
+ * others come back. Solved is it when its map is a hundred times alpha |r - centre| or less: more would be
+ * in vain, because the next problem differs by about that. */
 static outcome stride(ss_newton *newton, double alpha, double *r, double *u, int *steps)
 {
-    static const double solved = 8.0, rounding = 1e-14;
+    static const double solved = 100.0, rounding = 1e-14;
     enum { STEPS = 10 };
     size_t bytes = (size_t)newton->space->size * sizeof *r;
     memcpy(newton->centre, r, bytes);
@@ -320,7 +320,7 @@ static bool is_ray(ss_newton *newton, const double *r)
 
 bool ss_newton_proximal(ss_newton *newton, const ss_proximal_plan *plan, double *r, double *u)
 {
-    static const double grow = 3.0, shrink = 0.3, shrink_less = 0.5; // after one or two steps, after three
+    static const double grow = 10.0, shrink = 0.3, shrink_less = 0.5; // after one or two steps, after three
     static const double not_much = 1.2;
     size_t bytes = (size_t)newton->space->size * sizeof *r;
     ss_best *kept = &newton->progress.best;
