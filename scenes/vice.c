@@ -9,7 +9,7 @@ typedef struct parameters {
 } parameters;
 
 static const ss_option table[] = {
-    SS_PARAMETER_INT(parameters, count, "1", 1, 100, "balls between the jaws, in a row"),
+    SS_PARAMETER_INT(parameters, count, "1", 1, 100, "balls between the jaws, side by side"),
     SS_PARAMETER_REAL(parameters, speed, "0.1", 1e-6, 1e3, "speed of each jaw, in m/s"),
     SS_PARAMETER_REAL(parameters, mu, "0.5", 0, 10, "friction between all bodies"),
     {0}};
@@ -38,10 +38,13 @@ static bool build_scene(const void *of, uint64_t seed, ss_world *world, ss_error
     ss_build_ground(&build, 0.0);
     for (int k = 0; k < JAWS; k++) {
         int body = ss_build_body(&build, &(ss_body){.name = k ? "right" : "left", .kind = SS_KINEMATIC});
-        ss_build_shape(&build, body, &(ss_shape){.kind = SS_BOX, .size = {0.2, 0.6, 0.6}});
+        ss_build_shape(&build, body,
+                       &(ss_shape){.kind = SS_BOX, .size = {0.2, 0.4 + 2.0 * p->count * radius, 0.6}});
     }
+    // Each ball touches both jaws: then the motion of the jaws alone rules a solution out, wherever the balls
+    // are. In a row from jaw to jaw they could be squeezed out as soon as they are not in line any more.
     for (int k = 0; k < p->count; k++)
-        ss_build_ball(&build, radius, 1000.0, (double[3]){(2.0 * k + 1.0 - p->count) * radius, 0.0, radius});
+        ss_build_ball(&build, radius, 1000.0, (double[3]){0.0, (2.0 * k + 1.0 - p->count) * radius, radius});
     return ss_build_done(&build);
 }
 
@@ -53,7 +56,7 @@ static bool begin(const void *of, ss_sim *sim, void **state, ss_error *err)
     *state = jaws;
     for (int k = 0; k < JAWS; k++) {
         double side = k ? 1.0 : -1.0;
-        jaws[k] = (jaw){side * (p->count * radius + opening + 0.1), -side * p->speed};
+        jaws[k] = (jaw){side * (radius + opening + 0.1), -side * p->speed};
         ss_body *body = ss_world_body(ss_sim_world(sim), k);
         body->motion = move;
         body->motion_context = &jaws[k];

@@ -14,7 +14,7 @@ import h5py
 import pytest
 
 from shared_data import shared
-from test_cli import BAD_INPUT, USAGE, here, run, run_json
+from test_cli import BAD_INPUT, SOURCE, USAGE, here, run, run_json
 
 RECIPE = """family walls
 about  Bricks.
@@ -269,6 +269,21 @@ def test_what_was_changed_is_found(files):
     assert "wall-1-at0.h5" in run("collection", "verify", "full", code=BAD_INPUT).stderr
 
 
+def test_a_problem_file_that_is_no_part_of_the_collection_is_found(files):
+    """`bench full/*/*.h5` would count it among the collection's; notes of the user may lie there."""
+    Path("full/walls/notes.txt").write_text("mine")
+    run("collection", "verify", "full")
+    Path("full/walls/deeper").mkdir()
+    for stranger in ("full/stranger.hdf5", "full/walls/stranger.h5", "full/walls/deeper/stranger.h5"):
+        shutil.copy("full/walls/tall.h5", stranger)
+        said = run("collection", "verify", "full", code=BAD_INPUT).stderr
+        assert f"{stranger[5:]}: has no sum" in said and "tall.h5" not in said
+        Path(stranger).unlink()
+    Path("full/walls/deeper").rmdir()
+    Path("full/walls/notes.txt").unlink()
+    run("collection", "verify", "full")
+
+
 @pytest.mark.parametrize("line, message", [
     ("    scene brik-wall", "did you mean brick-wall?"),
     ("    scene brick-wall rowz=3", "walls.recipe:10: brick-wall: "),
@@ -291,6 +306,15 @@ def test_a_proof_where_the_recipe_says_that_there_is_none_is_an_error(here):
     said = run("collection", "build", "--recipes", "recipes", "-o", "full", code=BAD_INPUT).stderr
     assert "walls/tall" in said and "one is proved" in said
     assert len(rows("full")) == 8  # the others are there
+
+
+def test_what_has_no_solution_by_its_recipe_has_none(here):
+    """The family of the collection: a proof would be an error, as above."""
+    Path("recipes").mkdir()
+    for name in ("collection", "no-solution"):
+        shutil.copy(SOURCE / f"collection/{name}.recipe", "recipes")
+    run("collection", "build", "--recipes", "recipes", "-o", "full")
+    assert len(rows("full")) >= 28 and {row["solvable"] for row in rows("full")} == {"0"}
 
 
 def test_files_of_others_are_imported(files):

@@ -415,9 +415,14 @@ static int is_recipe(const struct dirent *entry)
     return ends_with(entry->d_name, ".recipe");
 }
 
+bool ss_is_problem_file(const char *name)
+{
+    return ends_with(name, ".h5") || ends_with(name, ".hdf5");
+}
+
 static int is_data(const struct dirent *entry)
 {
-    return ends_with(entry->d_name, ".h5") || ends_with(entry->d_name, ".hdf5");
+    return ss_is_problem_file(entry->d_name);
 }
 
 static bool read_folder(ss_recipes *recipes, const char *folder, ss_error *err)

@@ -39,7 +39,9 @@ typedef struct ss_recipes {
  * with. */
 bool ss_recipes_read(ss_recipes *recipes, const char *folder, ss_error *err);
 void ss_recipes_free(ss_recipes *recipes);
-/* Adds every file of the folder that ends with .h5 or .hdf5, as sequences of the family `imported`. */
+/* Its name ends with .h5 or .hdf5. */
+bool ss_is_problem_file(const char *name);
+/* Adds every problem file of the folder, as sequences of the family `imported`. */
 bool ss_recipes_import(ss_recipes *recipes, const char *folder, ss_error *err);
 /* Name and version in one text: "stickslip 0.1.0". */
 void ss_recipes_label(const ss_recipes *recipes, char *label, size_t size);

@@ -14,9 +14,13 @@
 #include "dataset/proof_file.h"
 #include "problem/cone.h"
 
+#include <dirent.h>
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define LARGEST_SUMS ((size_t)1 << 26) /* bytes */
@@ -263,6 +267,13 @@ static bool done(void *context, int task, const char *result, size_t size, const
     return true;
 }
 
+static bool has_sum(const verifier *v, const char *name)
+{
+    bool known = false;
+    for (int f = 0; f < v->file_count && !known; f++) known = strcmp(v->files[f].name, name) == 0;
+    return known;
+}
+
 /* The lines of SHA256SUMS, and the rows of each file, which stand together in the index. */
 static bool read_sums(verifier *v, ss_error *err)
 {
@@ -296,15 +307,42 @@ static bool read_sums(verifier *v, ss_error *err)
     }
 
     // A row whose file has no sum could be anything.
-    for (int i = 0; i < v->index.count; i++) {
-        bool known = false;
-        for (int f = 0; f < v->file_count && !known; f++)
-            known = strcmp(v->files[f].name, v->index.rows[i].file) == 0;
-        if (!known)
+    for (int i = 0; i < v->index.count; i++)
+        if (!has_sum(v, v->index.rows[i].file))
             return ss_fail(err, SS_ERROR_INPUT, "%s: no sum of %s, which the index names", path,
                            v->index.rows[i].file);
-    }
     return true;
+}
+
+/* Problem files that have no sum, in the folder `below` ("" or "walls/") and those in it: their origin is
+ * unknown, and a campaign over FOLDER/FAMILY/ would count them among the collection's. Other files of
+ * the user may lie there. */
+static bool find_strangers(verifier *v, const char *below, ss_error *err)
+{
+    char path[3 * SS_FILE_PATH];
+    snprintf(path, sizeof path, "%s/%s", v->folder, below);
+    struct dirent **entries = NULL;
+    int count = scandir(path, &entries, NULL, alphasort);
+    if (count < 0) return ss_fail(err, SS_ERROR_INPUT, "%s: %s", path, strerror(errno));
+    bool good = true;
+    for (int i = 0; i < count; i++) {
+        char name[SS_FILE_PATH], line[SS_FILE_PATH + 80];
+        struct stat kind;
+        bool whole = snprintf(name, sizeof name, "%s%s", below, entries[i]->d_name) < (int)sizeof name - 1;
+        snprintf(path, sizeof path, "%s/%s", v->folder, name);
+        if (good && whole && entries[i]->d_name[0] != '.' && lstat(path, &kind) == 0 &&
+            S_ISDIR(kind.st_mode)) {
+            strcat(name, "/");
+            good = find_strangers(v, name, err);
+        } else if (good && ss_is_problem_file(entries[i]->d_name) && !(whole && has_sum(v, name))) {
+            snprintf(line, sizeof line, "%s: has no sum in SHA256SUMS, so it is no part of the collection",
+                     name);
+            complain(v, line);
+        }
+        free(entries[i]);
+    }
+    free(entries);
+    return good;
 }
 
 /* index.json is index.csv in other words. */
@@ -336,7 +374,8 @@ bool ss_collection_verify(const char *folder, int jobs, bool rerun, const ss_col
 {
     verifier v = {.folder = folder, .hooks = hooks, .summary = summary, .rerun = rerun};
     *summary = (ss_verify_summary){0};
-    bool good = ss_collection_open(folder, &v.index, err) && read_sums(&v, err) && check_json(&v, err);
+    bool good = ss_collection_open(folder, &v.index, err) && read_sums(&v, err) &&
+                find_strangers(&v, "", err) && check_json(&v, err);
     if (good) {
         v.total = v.index.count;
         ss_crew crew = {.tasks = v.file_count,

@@ -229,6 +229,15 @@ static bool read_known(const ss_bpmd_place *solver, const char *name, double *va
     return !ss_bpmd_has(solver, name) || ss_h5_read_scalar(&solver->group, name, value, err);
 }
 
+/* A number that is not there is unknown, -1. */
+static bool read_iterations(const ss_bpmd_place *solver, int *iterations, ss_error *err)
+{
+    if (!ss_bpmd_has(solver, "iterations")) return true;
+    return ss_h5_read_int(&solver->group, "iterations", iterations, err) &&
+           (*iterations >= 0 || ss_fail(err, SS_ERROR_INPUT, "%s: %s/iterations: is %d, must not be negative",
+                                        solver->group.file, solver->group.path, *iterations));
+}
+
 static bool read_measures(const ss_bpmd_place *solver, ss_stored_result *result, ss_error *err)
 {
     ss_bpmd_place metrics;
@@ -280,8 +289,7 @@ static bool read_solver(ss_bpmd_stored *stored, const ss_bpmd_place *solver, ss_
     }
 
     return read_answer(stored, solver, result, err) && read_history(solver, result, err) &&
-           (!ss_bpmd_has(solver, "iterations") ||
-            ss_h5_read_int(&solver->group, "iterations", &result->iterations, err)) &&
+           read_iterations(solver, &result->iterations, err) &&
            read_known(solver, "error", &result->error, err) &&
            read_known(solver, "time", &result->seconds, err) && read_measures(solver, result, err) &&
            (!result->answer ||

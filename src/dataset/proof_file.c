@@ -49,6 +49,23 @@ static bool is_at_least(double claimed, double proved)
     return proved <= claimed + 1e-9 * fabs(claimed); // margins of contacts that are all but open are negative
 }
 
+/* What a proved level promises of the numbers beside it, as in ss_certificate_conclude: they are finite, the
+ * bounds are within the share of the scale that the level allows, and no contact's exceeds that of all. */
+static const char *broken_promise(const ss_certificate *stored)
+{
+    double share = stored->level == SS_CERTIFIED_EXTENDED ? sqrt(stored->tolerance) : stored->tolerance;
+    double limit = share * stored->scale;
+    if (!(stored->bound <= limit && stored->spin_speed <= limit && stored->joint_bound <= limit))
+        return "a bound exceeds what its level allows, or is missing";
+    if (!(stored->spin_bound < INFINITY && stored->velocity_error < INFINITY &&
+          stored->spin_error < INFINITY && stored->scale < INFINITY))
+        return "a number is missing or infinite";
+    for (int k = 0; k < stored->contacts; k++)
+        if (!(stored->contact[k].bound <= stored->bound))
+            return "the bound of a contact exceeds that of all, or is missing";
+    return NULL;
+}
+
 /* What the certificate claims although its own members contradict it; NULL: nothing. */
 static const char *contradiction(const ss_stored_result *result)
 {
@@ -64,10 +81,11 @@ static const char *contradiction(const ss_stored_result *result)
     if (stored->level == SS_CERTIFIED_AGREED &&
         !(stored->second[0] && stored->agreed <= SS_AGREED_SHARE * stored->scale))
         return "level agreed needs a second method with the same velocities";
-    if (stored->agreed < 0.0) return "its distance to the second method is negative";
+    if (stored->second[0] ? !(stored->agreed >= 0.0) : stored->agreed < 0.0)
+        return "its distance to the second method is negative or missing";
     if (!(stored->tolerance >= 0.0 && stored->tolerance <= 1.0)) return "its tolerance is not a share";
     if (!ss_answer_is_complete(result->answer)) return "the answer is not complete";
-    return NULL;
+    return stored->level >= SS_CERTIFIED_EXTENDED ? broken_promise(stored) : NULL;
 }
 
 /* Numbers and states against those that are proved now. */
