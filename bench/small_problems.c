@@ -12,7 +12,7 @@
  *   heap-69, heap-230       the same discs, packed: almost all of them touch their neighbours
  *   blocks-9                two boxes on the ground and a third that leans on them; global form, spatial
  *
- * Same files on every machine: `make bench-peers FILES="DIR/..."` compares solvers on them (docs/race.md).
+ * Same files on every machine: `make bench-peers` compares solvers on them (docs/race.md).
  *
  * --solve: TIMES (a million) calls of ss_solve with `auto`, one after the other over a sphere on the ground
  * (one contact, with bodies), rattle-2, crank-2, crank-4 and blocks-9, all with one arena: ns per call, each

@@ -80,6 +80,12 @@ def test_help_is_no_mistake():
         assert ended.returncode == DONE and ended.stdout.startswith("usage:") and ended.stderr == ""
 
 
+def test_tables_of_the_documents_are_those_of_a_whole_run(here):
+    for words in ["--quick"], ["--alone"], ["some.hdf5"]:
+        ended = bench_peers("--docs", *words)
+        assert ended.returncode == USAGE and "--docs is for the whole comparison" in ended.stderr
+
+
 def test_the_command_says_what_is_missing(here):
     ended = bench_peers(SS_BUILD_DIR=str(Path.cwd()))
     assert ended.returncode == BAD_INPUT and "build first" in ended.stderr
