@@ -241,8 +241,9 @@ def test_light_fingers_give_way_when_a_solver_is_stopped_early(here):
 
 
 def test_a_loader_drives_lifts_and_backs_out(here):
-    """Twelve rocks do not stop it: its wheels roll as far as the driver wants, and its bucket ends above its roof."""
-    _, figures = trace("wheel-loader", rocks=12)
+    """25 rocks do not stop it: its wheels roll as far as the driver wants, and its bucket ends above its roof. Of twelve it may lift
+    none, and what it lifts depends on last digits."""
+    _, figures = trace("wheel-loader", rocks=25)
     assert figures["joint_gap"][-1] < 1e-4 and figures["bucket"][-1] == pytest.approx(2.52, abs=0.02)
     assert max(figures["way"]) > 2.0 and figures["way"][-1] < max(figures["way"]) - 0.5
     assert 0 < figures["load"][-1] < 1000
