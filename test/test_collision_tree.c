@@ -5,6 +5,7 @@
 #include "faults.h"
 
 #include "collision/bounds.h"
+#include "collision/bvh.h"
 #include "collision/ray_cast.h"
 
 static ss_vec3 any_place(ss_random *random, double reach)
@@ -84,6 +85,78 @@ static void place_shape(const ss_world *world, int number, ss_placed_shape *at)
 static ss_collision *watch(const ss_world *world, double margin, int reduce)
 {
     return ss_collision_create(world, &(ss_collision_options){.margin = margin, .reduce = reduce}, NULL);
+}
+
+/* ---- the tree of boxes ------------------------------------------------------------------------------ */
+
+enum { BOXES_MOST = 64 };
+
+typedef struct meetings {
+    int count[BOXES_MOST][BOXES_MOST];
+    bool is_stranger; // a number that no leaf has
+} meetings;
+
+static bool note_meeting(int a, int b, void *context)
+{
+    meetings *found = context;
+    found->is_stranger |= a < 0 || b < 0 || a >= BOXES_MOST || b >= BOXES_MOST;
+    if (!found->is_stranger) found->count[a < b ? a : b][a < b ? b : a]++;
+    return true;
+}
+
+/* Boxes like any others, the same ones again and again, flat ones, and those that hold whatever there is. */
+static ss_box any_box(ss_random *random)
+{
+    ss_vec3 at = any_place(random, 1.0), size = any_place(random, 0.5);
+    ss_box box = {at, vec(at.x + fabs(size.x), at.y + fabs(size.y), at.z + fabs(size.z))};
+    switch (ss_random_below(random, 8)) {
+    case 0:
+        return (ss_box){vec(-INFINITY, -INFINITY, -INFINITY), vec(INFINITY, INFINITY, INFINITY)};
+    case 1:
+        return (ss_box){vec(-1e300, -1e39, -1e200), vec(1e300, 1e39, 1e200)};
+    case 2:
+        return (ss_box){vec(0.2, 0.2, 0.2), vec(0.3, 0.3, 0.3)};
+    case 3:
+        box.low.y = NAN;
+        return box;
+    case 4:
+        box.high.z = box.low.z;
+        return box;
+    default:
+        return box;
+    }
+}
+
+TEST(all_pairs_of_boxes_are_found_once_whatever_numbers_they_are)
+{
+    ss_random random = ss_random_start(61, 0);
+    ss_bvh tree = {0};
+    ENSURE(ss_bvh_reserve(&tree, BOXES_MOST, NULL));
+    for (int trial = 0; trial < 600; trial++) {
+        ss_bvh_node leaf[BOXES_MOST];
+        int count = 1 + trial % BOXES_MOST, place[BOXES_MOST];
+        for (int i = 0; i < count; i++) {
+            ss_box box = any_box(&random);
+            tree.leaves[i] = leaf[i] = ss_bvh_leaf(&box, i);
+        }
+        tree.leaf_count = count;
+        ss_bvh_build(&tree);
+        for (int node = 0; node < tree.count; node++)
+            if (tree.nodes[node].item >= 0) place[tree.nodes[node].item] = node;
+        for (int i = 0; i < count; i += 3) { // some move
+            ss_box box = any_box(&random);
+            leaf[i] = ss_bvh_leaf(&box, i);
+            ss_bvh_move(&tree, place[i], &box);
+        }
+
+        meetings found = {.is_stranger = false};
+        ENSURE(ss_bvh_visit_pairs(&tree, note_meeting, &found));
+        ENSURE(!found.is_stranger);
+        for (int a = 0; a < count; a++)
+            for (int b = a + 1; b < count; b++)
+                ENSURE_INT(found.count[a][b], ss_bvh_boxes_meet(&leaf[a], &leaf[b]));
+    }
+    ss_bvh_free(&tree);
 }
 
 /* ---- pairs ------------------------------------------------------------------------------------------ */

@@ -163,7 +163,8 @@ void ss_bvh_move(ss_bvh *tree, int node, const ss_box *box)
 
 /* ---- all pairs -------------------------------------------------------------------------------------- */
 
-/* The leaves of a block, or a single one, number by number. What is left of the eight meets nothing. */
+/* The leaves of a block, or a single one, number by number. What is left of the eight is NaN, which meets
+ * nothing, not even a box without end. */
 typedef struct eight {
     float low[3][SS_BVH_BLOCK_MOST], high[3][SS_BVH_BLOCK_MOST];
     int item[SS_BVH_BLOCK_MOST];
@@ -185,8 +186,8 @@ static void gather(const ss_bvh *tree, int block, eight *to)
     for (int i = 0; i < SS_BVH_BLOCK_MOST; i++) {
         const ss_bvh_node *leaf = &tree->nodes[first + (i < count ? i : 0)];
         for (int k = 0; k < 3; k++) {
-            to->low[k][i] = i < count ? leaf->low[k] : INFINITY;
-            to->high[k][i] = i < count ? leaf->high[k] : -INFINITY;
+            to->low[k][i] = i < count ? leaf->low[k] : NAN;
+            to->high[k][i] = i < count ? leaf->high[k] : NAN;
         }
         to->item[i] = i < count ? leaf->item : -1;
     }
