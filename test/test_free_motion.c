@@ -1,4 +1,5 @@
 /* Mechanisms that nothing touches, integrated to a tolerance (integrator=runge-kutta). */
+#include "faults.h"
 #include "tree_worlds.h"
 
 #include <math.h>
@@ -320,6 +321,66 @@ TEST(a_restored_chain_goes_on_bit_for_bit_and_a_second_tree_is_not_felt)
                       3 * sizeof(double)) == 0);
     ss_sim_destroy(sim[1]);
     for (int k = 0; k < 2; k++) ss_world_destroy(world[k]);
+}
+
+typedef struct stopping {
+    bool stops, is_short; /* of memory, from then on until it is cleared */
+} stopping;
+
+static bool stop_here(ss_sim *sim, void *context, ss_error *err)
+{
+    (void)sim;
+    const stopping *how = context;
+    if (how->stops && how->is_short) faults.fail_at = faults.requests + 1;
+    return !how->stops || ss_fail(err, SS_ERROR_USAGE, "stop here");
+}
+
+/* The first step, before which no piece is known, and a later one. */
+TEST(a_step_that_is_undone_is_repeated_bit_for_bit)
+{
+    for (int before = 0; before <= 20; before += 20) {
+        char hash[2][33];
+        for (int k = 0; k < 2; k++) {
+            ss_error err = {0};
+            ss_world *world;
+            ss_sim_options options = smooth(1.0 / 60.0, 1e-3);
+            stopping how = {.stops = false};
+            ss_sim *sim = start_whip(5.0, &options, &world);
+            if (!ss_sim_call_at(sim, SS_AFTER_STEP, stop_here, &how, &err)) known(NULL, &err);
+            run(sim, before);
+            how.stops = k == 1;
+            if (k == 1) ENSURE(!ss_sim_step(sim, &err));
+            how.stops = false;
+            run(sim, 20);
+            ss_sim_hash(sim, hash[k]);
+            ss_sim_destroy(sim);
+            ss_world_destroy(world);
+        }
+        ENSURE_TEXT(hash[1], hash[0]);
+    }
+}
+
+TEST(a_step_is_undone_even_without_memory)
+{
+    ss_error err = {0};
+    ss_world *world;
+    ss_sim_options options = smooth(1.0 / 60.0, 1e-3);
+    stopping how = {.is_short = true};
+    char before[33], after[33];
+    faults_start(0);
+    ss_sim *sim = start_whip(5.0, &options, &world);
+    if (!ss_sim_call_at(sim, SS_AFTER_STEP, stop_here, &how, &err)) known(NULL, &err);
+    run(sim, 20);
+    ss_sim_hash(sim, before);
+    how.stops = true;
+    ENSURE(!ss_sim_step(sim, &err));
+    ENSURE(faults.requests >= faults.fail_at);
+    ss_sim_hash(sim, after);
+    ENSURE_TEXT(after, before);
+    ss_sim_destroy(sim);
+    ss_world_destroy(world);
+    ENSURE_INT(faults.live, 0);
+    faults_stop();
 }
 
 TEST_MAIN

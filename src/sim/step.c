@@ -91,13 +91,13 @@ static void exchange(ss_sim *sim, bool reading)
 
     /* A step of one piece replaces the warm start when nothing can fail any more. */
     bool pieces = sim->options.substeps > 1 || sim->options.peg != SS_PEG_OFF; // those may be halved
-    if (!pieces && sim->calls[SS_AFTER_STEP].count == 0) return;
-    ss_sim_exchange_warm(&sim->warm, &sim->backup);
+    if (pieces || sim->calls[SS_AFTER_STEP].count > 0) ss_sim_exchange_warm(&sim->warm, &sim->backup);
     if (sim->options.integrator != SS_INTEGRATOR_RUNGE_KUTTA) return;
     ss_paces paces = ss_sim_paces(sim);
     ss_sim_exchange_paces(&paces, &sim->backup);
     if (!reading) return;
-    ss_free_motion_take_paces(&sim->motion, paces.items, paces.count);
+    // without memory to read them into they stay as they are
+    if (!sim->backup.failed) ss_free_motion_take_paces(&sim->motion, paces.items, paces.count);
     ss_release(paces.items);
 }
 

@@ -644,6 +644,7 @@ static bool run_tree(ss_free_motion *motion, int begin, int end, const ss_free_m
     double *y = motion->y, *trial = motion->trial, **k = motion->k;
     const double *weight = motion->weight, *ease = motion->ease;
     double left = request->h, pace = motion->pace[begin], piece = pace > 0.0 ? fmin(pace, left) : left;
+    motion->then[begin] = pace;
     if (last == first) return accelerate(motion, begin, end, y, k[0]); // it only is somewhere
     if (!known && !accelerate(motion, begin, end, y, k[0])) return false;
     for (int tries = 0; left > 0.0; tries++) {
