@@ -436,4 +436,26 @@ TEST(impulses_that_drift_between_two_ends_of_a_rod_get_there_at_once)
     ss_problem_destroy(problem);
 }
 
+/* Threads look at contacts in any order, and ways that differ by a last digit are common: contacts of a wall
+ * are alike. */
+TEST(the_shortest_way_is_the_same_in_any_order)
+{
+    ss_random random = ss_random_start(71, 0);
+    int ties = 0;
+    for (int trial = 0; trial < 1000000; trial++) {
+        double speed[2], distance[2], least[2];
+        for (int k = 0; k < 2; k++) speed[k] = ss_random_between(&random, 0.5, 2.0);
+        distance[0] = ss_random_between(&random, 0.5, 2.0);
+        distance[1] = distance[0] / speed[0] * speed[1];
+        ties += distance[1] / speed[1] != distance[0] / speed[0];
+        for (int k = 0; k < 2; k++) {
+            double first = ss_batched_shorter(INFINITY, distance[k], speed[k]);
+            least[k] = ss_batched_shorter(first, distance[1 - k], speed[1 - k]);
+        }
+        ENSURE(least[0] == least[1]);
+        ENSURE(least[0] == fmin(distance[0] / speed[0], distance[1] / speed[1]));
+    }
+    ENSURE(ties > 1000);
+}
+
 TEST_MAIN

@@ -112,7 +112,7 @@ static void find_way(int64_t begin, int64_t end, int worker, void *context)
             double c = r[1] * r[1] + r[2] * r[2] - limit * limit, root = b * b - a * c;
             bool sticks = c < -almost * limit * limit;
             double to_end = sticks && root > 0.0 ? b + sqrt(root) : 0.0;
-            if (to_end > 0.0 && -c < way * to_end) way = -c / to_end;
+            if (to_end > 0.0) way = ss_batched_shorter(way, -c, to_end);
         }
     }
     double before = *with->way;

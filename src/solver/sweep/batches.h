@@ -16,6 +16,8 @@
 #ifndef SS_SOLVER_SWEEP_BATCHES_H
 #define SS_SOLVER_SWEEP_BATCHES_H
 
+#include <math.h>
+
 #include "base/task_graph.h"
 #include "base/team.h"
 #include "linalg/conjugate.h"
@@ -205,6 +207,14 @@ static inline ss_team *ss_batched_helpers(const ss_batched *batched, int each)
     if (plan->task_count < 2) return NULL;
     double borders = ss_team_size(batched->team) - 1.0;
     return ss_team_for(batched->team, (double)plan->contact_count * each, 0.0, borders * plan->crossings);
+}
+
+/* The shorter one of a length and of distance / speed, which is divided only where it is that, or all but
+ * that: rounded, a product may be the distance where the quotient is shorter by a last digit. So the least of
+ * many is the same in any order. speed > 0. */
+static inline double ss_batched_shorter(double length, double distance, double speed)
+{
+    return distance <= length * speed ? fmin(length, distance / speed) : length;
 }
 
 /* Can all of it be said in floats, and are there no cells? */
