@@ -317,6 +317,16 @@ def test_boxes_are_proved_as_problems(files):
     assert "under formulation frictionless it is not proved again" in run("check", "box.h5").stdout
 
 
+def test_answers_of_other_formulations_are_exact_whatever_was_asked_for(here):
+    """Rational numbers prove them from the problem alone, also where the bound is above a tolerance smaller than rounding."""
+    run("run", "chain", "--steps", "3", "--record", "chain.h5")
+    run("certify", "chain.h5", "--formulation", "box", "--tol", "1e-16", "-o", "certified.h5", code=FOUND)
+    exact = [proof for proof in run_json("certify", "chain.h5", "--formulation", "box", "--tol", "1e-16", code=FOUND)["certificates"]
+             if proof["level"] == "exact"]
+    assert any(max(proof["bound"], proof["joint_bound"]) > 1e-16 * proof["scale"] for proof in exact)
+    assert "exceeds" not in run("check", "certified.h5").stdout
+
+
 def test_convex_velocities_are_enclosed(files):
     proofs = run_json("certify", "drop.h5", "--formulation", "convex", "--frame", "4")["certificates"]
     assert proofs[0]["level"] == "forward" and 0 <= proofs[0]["forward"] < 1e-9  # J, of some 20 J

@@ -50,9 +50,11 @@ static bool is_at_least(double claimed, double proved)
 }
 
 /* What a proved level promises of the numbers beside it, as in ss_certificate_conclude: they are finite, the
- * bounds are within the share of the scale that the level allows, and no contact's exceeds that of all. */
-static const char *broken_promise(const ss_certificate *stored)
+ * bounds are within the share of the scale that the level allows, and no contact's exceeds that of all. An
+ * answer under another formulation is exact without them: that is shown of the problem by itself. */
+static const char *broken_promise(const ss_certificate *stored, bool of_frame)
 {
+    if (stored->level == SS_CERTIFIED_EXACT && !of_frame) return NULL;
     double share = stored->level == SS_CERTIFIED_EXTENDED ? sqrt(stored->tolerance) : stored->tolerance;
     double limit = share * stored->scale;
     if (!(stored->bound <= limit && stored->spin_speed <= limit && stored->joint_bound <= limit))
@@ -76,7 +78,7 @@ static const char *contradiction(const ss_stored_result *result)
         return "its law is not that of the formulation";
     if (stored->level == SS_CERTIFIED_FORWARD && !(convex && stored->forward >= 0.0))
         return "level forward needs the convex law, and a bound in `forward`";
-    if (stored->level == SS_CERTIFIED_EXACT && !(stored->distance >= 0.0))
+    if (stored->level == SS_CERTIFIED_EXACT && !(stored->distance >= 0.0 && stored->distance < INFINITY))
         return "level exact needs the `distance` of the answer";
     if (stored->level == SS_CERTIFIED_AGREED &&
         !(stored->second[0] && stored->agreed <= SS_AGREED_SHARE * stored->scale))
@@ -85,7 +87,7 @@ static const char *contradiction(const ss_stored_result *result)
         return "its distance to the second method is negative or missing";
     if (!(stored->tolerance >= 0.0 && stored->tolerance <= 1.0)) return "its tolerance is not a share";
     if (!ss_answer_is_complete(result->answer)) return "the answer is not complete";
-    return stored->level >= SS_CERTIFIED_EXTENDED ? broken_promise(stored) : NULL;
+    return stored->level >= SS_CERTIFIED_EXTENDED ? broken_promise(stored, convex || cone) : NULL;
 }
 
 /* Numbers and states against those that are proved now. */
