@@ -305,7 +305,8 @@ TEST(a_measured_round_trip_changes_no_bits)
 
 #ifdef __linux__
 typedef struct sighting {
-    cpu_set_t cores; // that worker 1 may run on
+    const cpu_set_t *move_to; // where worker 1 sends itself, as another program may; NULL: nowhere
+    cpu_set_t cores;          // that it may run on
     _Atomic bool has_come;
 } sighting;
 
@@ -313,34 +314,67 @@ static void look_where(int64_t begin, int64_t end, int worker, void *context)
 {
     (void)begin, (void)end;
     sighting *seen = context;
-    if (worker == 1) seen->has_come = sched_getaffinity(0, sizeof seen->cores, &seen->cores) == 0;
+    if (worker == 1) {
+        if (seen->move_to) sched_setaffinity(0, sizeof *seen->move_to, seen->move_to);
+        seen->has_come = sched_getaffinity(0, sizeof seen->cores, &seen->cores) == 0;
+    }
     double late = ss_clock_seconds() + 0.005;
     while (!seen->has_come && ss_clock_seconds() < late) continue;
+}
+
+/* On a busy machine the worker may come late to many jobs, and after each of these the caller does up to 1023
+ * of them, 5 to 10 ms long, alone. */
+static bool see_worker(ss_team *team, sighting *seen)
+{
+    ss_team_hold(team);
+    for (double late = ss_clock_seconds() + 100.0; !seen->has_come && ss_clock_seconds() < late;)
+        ss_parallel_for(team, 2, 1, look_where, seen);
+    ss_team_let_go(team);
+    return seen->has_come;
+}
+
+/* False where there is no such core, or the machine does not say where its threads are. */
+static bool move_caller(const cpu_set_t *all, int core)
+{
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(core, &one);
+    return CPU_ISSET(core, all) && sched_setaffinity(0, sizeof one, &one) == 0 && sched_getcpu() == core;
 }
 
 /* A worker that is woken on the core of the caller, which waits for it there, costs milliseconds. */
 TEST(workers_keep_off_the_core_of_the_caller)
 {
     enum { MOVES = 6 };
-    cpu_set_t all, one;
+    cpu_set_t all;
     ENSURE(sched_getaffinity(0, sizeof all, &all) == 0);
     ss_team *team = CPU_COUNT(&all) > 1 ? ss_team_create(2, NULL) : NULL;
     for (int core = 0, moves = 0; team && core < CPU_SETSIZE && moves < MOVES; core++) {
-        if (!CPU_ISSET(core, &all)) continue;
-        CPU_ZERO(&one);
-        CPU_SET(core, &one);
-        ENSURE(sched_setaffinity(0, sizeof one, &one) == 0);
+        if (!move_caller(&all, core)) continue;
         moves++;
         sighting seen = {.has_come = false};
-        // On a busy machine it may come late to many jobs, and after each of these the caller does up to 1023
-        // of them, 10 ms long, alone.
-        ss_team_hold(team);
-        for (double late = ss_clock_seconds() + 100.0; !seen.has_come && ss_clock_seconds() < late;)
-            ss_parallel_for(team, 2, 1, look_where, &seen);
-        ss_team_let_go(team);
-        ENSURE(seen.has_come);
+        ENSURE(see_worker(team, &seen));
         ENSURE(!CPU_ISSET(core, &seen.cores));
         ENSURE(CPU_COUNT(&seen.cores) == CPU_COUNT(&all) - 1);
+    }
+    ENSURE(sched_setaffinity(0, sizeof all, &all) == 0);
+    ss_team_destroy(team);
+}
+
+TEST(workers_stay_where_someone_else_has_put_them)
+{
+    enum { MOVES = 3 };
+    cpu_set_t all;
+    ENSURE(sched_getaffinity(0, sizeof all, &all) == 0);
+    ss_team *team = CPU_COUNT(&all) > 1 ? ss_team_create(2, NULL) : NULL;
+    sighting moved = {.move_to = &all};
+    ENSURE(!team || see_worker(team, &moved));
+    for (int core = 0, moves = 0; team && core < CPU_SETSIZE && moves < MOVES; core++) {
+        if (!move_caller(&all, core)) continue;
+        moves++;
+        sighting seen = {.has_come = false};
+        ENSURE(see_worker(team, &seen));
+        ENSURE(CPU_EQUAL(&seen.cores, &all));
     }
     ENSURE(sched_setaffinity(0, sizeof all, &all) == 0);
     ss_team_destroy(team);

@@ -41,6 +41,9 @@ typedef struct member {
     ss_team *team;
     int worker; // 1.. ; the caller is worker 0
     pthread_t thread;
+#ifdef __linux__
+    cpu_set_t cores; // that it was given
+#endif
 } member;
 
 /* Threads join and leave a job by changing one word, `state`: the number of the job in the upper half, so
@@ -181,18 +184,21 @@ static int available_cores(void)
 
 /* Workers run on any core but the caller's. Kernels of virtual machines may take halted cores for busy ones,
  * and wake a thread on the core of the one that wakes it though another is idle: there it would wait for the
- * caller, which waits for it, for milliseconds. To be called when they are about to wake; the caller moves
- * seldom. */
+ * caller, which waits for it, for milliseconds. A worker whose cores were chosen by someone else, as by
+ * taskset, stays on those. To be called when they are about to wake; the caller moves seldom. */
 static void keep_off_caller(ss_team *team)
 {
 #ifdef __linux__
     int core = sched_getcpu();
     if (core < 0 || core == team->left_alone || team->patience == 0) return;
-    cpu_set_t others = team->cores;
+    cpu_set_t others = team->cores, now;
     CPU_CLR(core, &others);
     if (CPU_COUNT(&others) < team->size - 1) return;
-    for (int i = 0; i < team->started; i++)
-        pthread_setaffinity_np(team->members[i].thread, sizeof others, &others);
+    for (int i = 0; i < team->started; i++) {
+        member *m = &team->members[i];
+        bool is_ours = pthread_getaffinity_np(m->thread, sizeof now, &now) == 0 && CPU_EQUAL(&now, &m->cores);
+        if (is_ours && pthread_setaffinity_np(m->thread, sizeof others, &others) == 0) m->cores = others;
+    }
     team->left_alone = core;
 #else
     (void)team;
@@ -237,6 +243,9 @@ ss_team *ss_team_create(int workers, ss_error *err)
     while (team->started < size - 1) {
         member *m = &members[team->started];
         *m = (member){.team = team, .worker = team->started + 1};
+#ifdef __linux__
+        m->cores = team->cores;
+#endif
         if (pthread_create(&m->thread, NULL, work, m) != 0) break;
         team->started++;
     }
