@@ -9,6 +9,7 @@
 #include "session/method.h"
 #include "session/named.h"
 #include "sim/soft/soft.h"
+#include "solver/core/names.h"
 
 #include <stdio.h>
 
@@ -48,8 +49,11 @@ static bool choose_solvers(ss_sim *sim, ss_error *err)
         return false;
 
     if (!options->finisher || strcmp(options->finisher, "none") == 0) return true;
-    sim->finisher.solver = find_solver("finisher", options->finisher, err);
-    return sim->finisher.solver != NULL; // with its default options
+    sim->finisher.solver = find_solver("finisher", options->finisher, err); // with its default options
+    if (!sim->finisher.solver) return false;
+    // What the sweeps have left is what moves, and the middle of the cones holds better.
+    sim->finisher.from_zero = ss_solver_same(sim->finisher.solver->name, "interior-point");
+    return true;
 }
 
 static bool gives(const ss_option_list *list, const char *name)

@@ -82,8 +82,7 @@ static bool finisher_takes(const ss_sim *sim, const ss_problem *problem)
     return !ss_solver_refusal(sim->finisher.solver, problem);
 }
 
-/* What the finisher makes of it counts only when it is better. Its own rule is stricter than the user's. It
- * begins with nothing: what the sweeps have left is what moves, and the middle of the cones holds better. */
+/* What the finisher makes of it counts only when it is better. Its own rule is stricter than the user's. */
 static bool finish(const ss_sim *sim, ss_problem *problem, ss_arena *arena, ss_team *team, double *x,
                    outcome *to)
 {
@@ -92,7 +91,7 @@ static bool finish(const ss_sim *sim, ss_problem *problem, ss_arena *arena, ss_t
     outcome second = *to;
     if (!before) return false;
     memcpy(before, x, bytes);
-    memset(x, 0, bytes);
+    if (sim->finisher.from_zero) memset(x, 0, bytes);
     if (!run(&sim->finisher, problem, arena, team, x, &second)) return false;
     const ss_stop_rule *rule = &sim->first.run.stop;
     if (!rule->of_scene && second.gauge[rule->gauge] < rule->below) second.status = SS_CONVERGED;

@@ -105,6 +105,7 @@ typedef struct ss_sim_method {
     const ss_solver *solver; /* NULL: none */
     void *options;
     ss_run_options run;
+    bool from_zero; /* it uses no start */
 } ss_sim_method;
 
 /* Polyhedral exact geometry. In a step with alternatives, frame, contacts and answer of the simulation are
