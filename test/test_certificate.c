@@ -85,6 +85,14 @@ TEST(quotients_and_roots_are_where_multiplying_back_says)
     ENSURE(ss_midrad_upper(around) >= 2.0 && ss_midrad_lower(around) <= 0.0);
 }
 
+TEST(inverses_of_balls_that_all_but_reach_zero_hold_those_of_their_ends)
+{
+    // 1 - 2^-54 with a radius of 1 - 2^-53: the nearest number to zero is 2^-54, whose inverse is 2^54
+    ss_midrad ball = {1.0, -0x1p-54, 1.0 - 0x1p-53};
+    ENSURE(ss_midrad_mignitude(ball) <= 0x1p-54);
+    ENSURE(ss_midrad_upper(ss_midrad_invert(ball)) >= 0x1p54);
+}
+
 TEST(overflow_and_what_follows_it_proves_nothing)
 {
     ss_midrad huge = ss_midrad_multiply(ss_midrad_of(1e200), ss_midrad_of(1e200));
@@ -94,6 +102,50 @@ TEST(overflow_and_what_follows_it_proves_nothing)
     ENSURE(isinf(ss_midrad_of(NAN).radius));
     ENSURE(isinf(ss_midrad_multiply(huge, ss_midrad_of(0.0)).radius));
     ENSURE(!(ss_midrad_magnitude(huge) <= 1e300));
+}
+
+TEST(velocity_that_overflows_is_not_one_that_parts)
+{
+    // w_1 = x_1 - 1e200 vanishes, w_2 = -1e200 x_1 is -1e400: as far from parting as it gets
+    ss_problem *problem = ss_problem_create(2, 2, -1, NULL);
+    for (int i = 0; i < 2; i++) {
+        problem->lower[i] = 0.0;
+        problem->upper[i] = INFINITY;
+        problem->diagonal[i] = 1.0;
+        problem->blocks[i] =
+            (ss_block){.law = SS_LAW_BOX, .first = i, .size = 1, .contact = -1, .constraint = -1};
+    }
+    problem->A = ss_sparse_from_triplets(2, 2, 4, (int[]){0, 0, 1, 1}, (int[]){0, 1, 0, 1},
+                                         (double[]){1, -1e200, -1e200, 1}, NULL);
+    problem->b[0] = -1e200;
+    const double answers[][2] = {{1e200, 0.0}, {INFINITY, 0.0}};
+    for (int k = 0; k < 2; k++) {
+        ss_certificate *c =
+            ss_certify_problem(problem, answers[k], &(ss_certify_options){.exact_unknowns = 20}, NULL);
+        ENSURE_INT(c->level, SS_CERTIFIED_NOT);
+        ENSURE_CONTAINS(c->reason, "no finite bound");
+        ss_certificate_destroy(c);
+    }
+    ss_problem_destroy(problem);
+}
+
+TEST(impulse_that_is_not_a_number_is_not_one_of_a_contact_that_parts)
+{
+    // w = 1 without any impulse, which is right; NaN is not
+    ss_problem *problem = ss_problem_create(3, 1, -1, NULL);
+    problem->blocks[0] =
+        (ss_block){.law = SS_LAW_CONE, .first = 0, .size = 3, .mu = 0.5, .contact = 0, .constraint = -1};
+    problem->A =
+        ss_sparse_from_triplets(3, 3, 3, (int[]){0, 1, 2}, (int[]){0, 1, 2}, (double[]){1, 1, 1}, NULL);
+    for (int i = 0; i < 3; i++) problem->diagonal[i] = 1.0;
+    problem->b[0] = 1.0;
+    ss_certificate *right = ss_certify_problem(problem, (double[]){0.0, 0.0, 0.0}, NULL, NULL);
+    ss_certificate *wrong = ss_certify_problem(problem, (double[]){NAN, 0.0, 0.0}, NULL, NULL);
+    ENSURE_INT(right->level, SS_CERTIFIED_BACKWARD);
+    ENSURE_INT(wrong->level, SS_CERTIFIED_NOT);
+    ss_certificate_destroy(right);
+    ss_certificate_destroy(wrong);
+    ss_problem_destroy(problem);
 }
 
 /* ---- answers that are right ------------------------------------------------------------------------- */
@@ -372,6 +424,32 @@ TEST(what_sticks_or_slides_in_a_plane_is_exact_and_what_slides_in_space_is_not)
     }
 }
 
+TEST(distance_to_the_exact_solution_is_no_less_than_it_is)
+{
+    // x = (1/3, 0) and w = (0, 1000 + 1000/3), which no double is: 1/3 in double precision is 2^-54/3 too
+    // small, and its w_1 2^-54 and its w_2 1000 2^-54/3 off, a part of the last digit of w_2
+    ss_problem *problem = ss_problem_create(2, 2, -1, NULL);
+    for (int i = 0; i < 2; i++) {
+        problem->lower[i] = 0.0;
+        problem->upper[i] = INFINITY;
+        problem->blocks[i] =
+            (ss_block){.law = SS_LAW_BOX, .first = i, .size = 1, .contact = -1, .constraint = -1};
+    }
+    problem->A = ss_sparse_from_triplets(2, 2, 4, (int[]){0, 0, 1, 1}, (int[]){0, 1, 0, 1},
+                                         (double[]){3, 1000, 1000, 1e6}, NULL);
+    problem->diagonal[0] = 3.0;
+    problem->diagonal[1] = 1e6;
+    problem->b[0] = -1.0;
+    problem->b[1] = 1000.0;
+    ss_certificate *c = ss_certify_problem(problem, (double[]){1.0 / 3.0, 0.0},
+                                           &(ss_certify_options){.exact_unknowns = 20}, NULL);
+    ENSURE_INT(c->level, SS_CERTIFIED_EXACT);
+    ENSURE(c->distance >= 1000.0 * 0x1p-54 / 3.0);
+    ENSURE_NEAR(c->distance, 1000.0 * 0x1p-54 / 3.0, 1e-27);
+    ss_certificate_destroy(c);
+    ss_problem_destroy(problem);
+}
+
 TEST(state_that_is_wrong_is_not_exact)
 {
     // w = x - 1, x >= 0: x = 1. At x = 0, w = -1 says that it must press; at x = 5 it is solved exactly, as 1
@@ -520,6 +598,143 @@ TEST(impulses_that_break_the_laws_are_not_certified_as_those_that_would_obey_the
     ENSURE_NEAR(c->distance, 0.5, 1e-15);
     ss_certificate_destroy(c);
     ss_problem_destroy(problem);
+}
+
+TEST(cone_is_no_wider_where_squares_of_impulses_underflow)
+{
+    // 1e-170 N s of weight and as large a push, mu = 0.5: friction that holds it is twice what there is
+    ss_problem *problem = ss_problem_create(3, 1, -1, NULL);
+    problem->blocks[0] =
+        (ss_block){.law = SS_LAW_CONE, .first = 0, .size = 3, .mu = 0.5, .contact = 0, .constraint = -1};
+    problem->A =
+        ss_sparse_from_triplets(3, 3, 3, (int[]){0, 1, 2}, (int[]){0, 1, 2}, (double[]){1, 1, 1}, NULL);
+    for (int i = 0; i < 3; i++) problem->diagonal[i] = 1.0;
+    problem->b[0] = -1e-170;
+    problem->b[1] = 1e-170;
+    ss_certificate *c = ss_certify_problem(problem, (double[]){1e-170, -1e-170, 0.0}, NULL, NULL);
+    ENSURE_INT(c->level, SS_CERTIFIED_NOT);
+    ss_certificate_destroy(c);
+    ss_problem_destroy(problem);
+}
+
+/* A ball of 2 kg whose joint has friction along x, by the load of friction along y, by the load of a row that
+ * couples x and z. Whole numbers: with impulses 2.5, 5 and 10 it slides at (-1, -1, 1) m/s. */
+static ss_frame *friction_of_friction(void)
+{
+    ss_frame *frame = body_on_joint(3);
+    if (!frame || !ss_frame_enable(frame, "constraints/friction_row", NULL) ||
+        !ss_frame_enable(frame, "constraints/friction", NULL))
+        KIT_FAIL("%s", "friction");
+    ss_constraints *joint = &frame->constraints;
+    frame->h = 0x1p-7;
+    for (int i = 0; i < 2; i++) {
+        joint->jacobian[i][6 + i] = 1.0;
+        joint->friction[i] = 0.5;
+        joint->friction_row[i] = i + 1;
+    }
+    joint->jacobian[2][6] = joint->jacobian[2][8] = 1.0;
+    for (int i = 0; i < 3; i++) frame->bodies.force[0][i] = (double[]){-14.5, -7.0, -8.0}[i] / frame->h;
+    return frame;
+}
+
+/* The answer with these impulses of the first two rows, and that of the third, which holds x and z as one. */
+static ss_answer *slide_on_joint(const ss_frame *frame, double along, double across)
+{
+    ss_answer *answer = ss_answer_create(frame, false, NULL);
+    double held = 0.5 * (22.5 - along), *v = answer->velocity[0];
+    answer->row_impulse[0] = along, answer->row_impulse[1] = across, answer->row_impulse[2] = held;
+    v[0] = 0.5 * (along + held - 14.5), v[1] = 0.5 * (across - 7.0), v[2] = 0.5 * (held - 8.0);
+    return answer;
+}
+
+TEST(friction_by_a_load_that_is_friction_is_settled_after_it)
+{
+    ss_frame *frame = friction_of_friction();
+    ss_answer *right = slide_on_joint(frame, 2.5, 5.0);
+    ss_certificate *c = ss_certify(frame, right, NULL, NULL);
+    ENSURE_INT(c->level, SS_CERTIFIED_BACKWARD);
+    ENSURE_NEAR(c->joint_bound, 0.0, 1e-15);
+    ss_certificate_destroy(c);
+
+    // 1e-9 too much along y and x: both are cut to what the load allows, x to a quarter of 10 - 1.25e-9
+    // N s, which changes w of the third row by 2.8125e-9 N s over 2 kg
+    double across = 5.0 * (1.0 + 1e-9);
+    ss_answer *more = slide_on_joint(frame, 0.5 * across, across);
+    c = ss_certify(frame, more, NULL, NULL);
+    ENSURE_INT(c->level, SS_CERTIFIED_BACKWARD);
+    ENSURE_NEAR(c->joint_bound, 1.40625e-9, 1e-14);
+    ss_certificate_destroy(c);
+    ss_answer_destroy(right);
+    ss_answer_destroy(more);
+    ss_frame_destroy(frame);
+}
+
+TEST(friction_that_is_its_own_load_holds_nothing)
+{
+    // x by the load of y, and y by the load of x, half of it each: only zero obeys both
+    ss_frame *frame = friction_of_friction();
+    frame->constraints.friction_row[1] = 0;
+    ss_answer *answer = slide_on_joint(frame, 1e-8, 2e-8);
+    ss_certificate *c = ss_certify(frame, answer, NULL, NULL);
+    ENSURE_INT(c->level, SS_CERTIFIED_BACKWARD);
+    ENSURE_NEAR(c->joint_bound, 0.5e-8, 1e-14); // of the third row, without friction
+    ss_certificate_destroy(c);
+    ss_answer_destroy(answer);
+    ss_frame_destroy(frame);
+}
+
+TEST(bounds_that_exclude_each_other_admit_no_answer)
+{
+    // friction of at most half of 10 N s, and a bound that wants 6 of it
+    ss_frame *frame = friction_of_friction();
+    frame->constraints.friction_row[1] = -1;
+    frame->constraints.friction_row[0] = 2;
+    frame->constraints.bounds[0][0] = 6.0 / frame->h;
+    ss_answer *answer = slide_on_joint(frame, 4.5, 0.0); // held: 9
+    ss_certificate *c = ss_certify(frame, answer, NULL, NULL);
+    ENSURE_INT(c->level, SS_CERTIFIED_NOT);
+    ENSURE_CONTAINS(c->reason, "exclude each other");
+    ss_certificate_destroy(c);
+    ss_answer_destroy(answer);
+    ss_frame_destroy(frame);
+}
+
+TEST(impulses_and_velocities_of_what_takes_no_part_are_refused)
+{
+    // a tower that is awake beside one that sleeps, and a contact of that one with the ground
+    ss_frame *frame = towers(&(scene_recipe){11, 2, 1, 3, 0.5, 0.1});
+    frame->bodies.state[1] = 0;
+    int c = 0;
+    while (frame->contacts.pair[c][0] != 1 && frame->contacts.pair[c][1] != 1) c++;
+    certified right = certify(frame);
+    ss_answer *wrong = (ss_answer *)(uintptr_t)right.answer;
+    ENSURE_INT(right.certificate->level, SS_CERTIFIED_BACKWARD);
+    ENSURE_INT(right.certificate->contact[c].state, SS_CERTIFIED_LEFT_OUT);
+
+    wrong->normal_impulse[c] = 1.0;
+    ss_certificate *pushed = ss_certify(frame, wrong, NULL, NULL);
+    wrong->normal_impulse[c] = 0.0;
+    wrong->friction_impulse[c][1] = 1.0;
+    ss_certificate *rubbed = ss_certify(frame, wrong, NULL, NULL);
+    wrong->friction_impulse[c][1] = 0.0;
+    wrong->velocity[1][2] += 1.0;
+    ss_certificate *moved = ss_certify(frame, wrong, NULL, NULL);
+    ENSURE_INT(pushed->level, SS_CERTIFIED_NOT);
+    ENSURE_INT(rubbed->level, SS_CERTIFIED_NOT);
+    ENSURE_INT(moved->level, SS_CERTIFIED_NOT);
+    ENSURE_CONTAINS(pushed->reason, "takes no part");
+    ENSURE_CONTAINS(moved->reason, "body 1 takes no part");
+    ss_certificate_destroy(pushed);
+    ss_certificate_destroy(rubbed);
+    ss_certificate_destroy(moved);
+
+    // at rest, or as before the step: engines say either
+    memset(wrong->velocity[1], 0, sizeof wrong->velocity[1]);
+    ss_certificate *rests = ss_certify(frame, wrong, NULL, NULL);
+    ENSURE_INT(rests->level, SS_CERTIFIED_BACKWARD);
+    ss_certificate_destroy(rests);
+    forget(&right);
+    ss_frame_destroy(frame);
 }
 
 TEST(motor_that_pushes_harder_than_it_can_is_refused)

@@ -64,7 +64,7 @@ typedef struct ss_certificate {
     double scale; /* m/s: the largest free velocity of a contact or joint row; at least 1e-6 of a body's */
     /* m/s and rad/s: the answer's body velocities against those of the certified impulses */
     double velocity_error, spin_error;
-    double distance; /* m/s, with level exact: of the contact velocities from the exact ones; else NaN */
+    double distance; /* m/s, with level exact: of each component of the contact velocities; else NaN */
     double forward;  /* J, with level forward: 1/2 |v - v_exact|^2 in the norm of M, upper bound; else NaN */
     /* Where it comes from, as far as that is known: the method, one of another family, and the largest
      * difference between their velocities in m/s and rad/s (NaN: none) */

@@ -66,7 +66,8 @@ void ss_certificate_conclude(ss_certificate *to, double adjusted, double toleran
     if (!(to->bound < INFINITY && to->spin_bound < INFINITY && to->joint_bound < INFINITY)) { // NaN is not
         snprintf(
             to->reason, sizeof to->reason,
-            "no finite bound: a mass matrix is singular in double-double precision, or a number overflows");
+            "no finite bound: a mass matrix is singular in double-double precision, a number overflows, or "
+            "the bounds of a row exclude each other");
         return;
     }
     if (most <= limit && adjusted <= limit) {

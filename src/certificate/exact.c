@@ -201,21 +201,12 @@ static bool solve_rows(rational_system *s, const double *x)
     return good;
 }
 
-/* x of all unknowns from the active ones, and w = A x + b */
-static void complete(rational_system *s)
+/* w = w + A x */
+static void add_product(rational_system *s)
 {
-    const ss_problem *problem = s->problem;
-    const ss_sparse *A = problem->A;
+    const ss_sparse *A = s->problem->A;
     mpq_t part;
     mpq_init(part);
-    for (int i = 0; i < problem->size; i++) {
-        int of = s->representative[i];
-        if (of < 0)
-            mpq_set(s->x[i], s->multiple[i]);
-        else if (of != i)
-            mpq_mul(s->x[i], s->multiple[i], s->x[of]);
-        mpq_set_d(s->w[i], problem->b[i]);
-    }
     for (int j = 0; j < A->cols; j++) {
         for (int k = A->start[j]; k < A->start[j + 1]; k++) {
             mpq_set_d(part, A->value[k]);
@@ -224,6 +215,21 @@ static void complete(rational_system *s)
         }
     }
     mpq_clear(part);
+}
+
+/* x of all unknowns from the active ones, and w = A x + b */
+static void complete(rational_system *s)
+{
+    const ss_problem *problem = s->problem;
+    for (int i = 0; i < problem->size; i++) {
+        int of = s->representative[i];
+        if (of < 0)
+            mpq_set(s->x[i], s->multiple[i]);
+        else if (of != i)
+            mpq_mul(s->x[i], s->multiple[i], s->x[of]);
+        mpq_set_d(s->w[i], problem->b[i]);
+    }
+    add_product(s);
 }
 
 /* ---- the laws, without rounding ---------------------------------------------------------------------- */
@@ -302,10 +308,32 @@ static bool obeys_all(const rational_system *s)
     return true;
 }
 
+/* The largest component of A (x - exact), which w is off by; the exact x and w are lost. */
+static double distance_from(rational_system *s, const double *x)
+{
+    mpq_t part;
+    mpq_init(part);
+    for (int i = 0; i < s->problem->size; i++) {
+        mpq_set_d(part, x[i]);
+        mpq_sub(s->x[i], part, s->x[i]);
+        mpq_set_ui(s->w[i], 0, 1);
+    }
+    add_product(s);
+    double largest = 0.0;
+    for (int i = 0; i < s->problem->size; i++) {
+        mpq_abs(s->w[i], s->w[i]);
+        double size = mpq_get_d(s->w[i]); // rounded towards zero
+        mpq_set_d(part, size);
+        largest = fmax(largest, mpq_equal(part, s->w[i]) ? size : nextafter(size, INFINITY));
+    }
+    mpq_clear(part);
+    return largest;
+}
+
 /* ---- together --------------------------------------------------------------------------------------- */
 
 bool ss_solve_exactly(const ss_problem *problem, const double *x, const ss_block_case *cases, const int *at,
-                      int most, double *exact, double *velocity)
+                      int most, double *distance)
 {
     size_t size = (size_t)problem->size;
     rational_system s = {.problem = problem};
@@ -329,10 +357,7 @@ bool ss_solve_exactly(const ss_problem *problem, const double *x, const ss_block
         complete(&s);
         good = obeys_all(&s);
     }
-    for (size_t i = 0; good && i < size; i++) {
-        exact[i] = mpq_get_d(s.x[i]);
-        velocity[i] = mpq_get_d(s.w[i]);
-    }
+    if (good) *distance = distance_from(&s, x);
 
     ss_release(s.representative);
     ss_release(s.active);

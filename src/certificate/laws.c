@@ -76,16 +76,16 @@ static void settle(ss_block_case *block, const ss_midrad w[SS_COMPONENTS])
     // a group slips when x - w/a leaves its disc, or x itself is not clearly inside
     block->state = SS_CERTIFIED_STICK;
     for (int g = 0; g < count; g++) {
-        double beyond = 0.0, inside = 0.0;
+        double beyond = 0.0, inside = 0.0; // as shares of the disc: squares of impulses may underflow
         for (int k = 0; k < groups[g].count; k++) {
             int i = groups[g].component[k];
-            double next = (block->x[i].high - w[i].high / block->inverse_mass[i]) / block->mu[i];
-            double now = block->x[i].high / block->mu[i];
+            double now = block->x[i].high / block->x[SS_NORMAL].high / block->mu[i];
+            double next = (block->x[i].high - w[i].high / block->inverse_mass[i]) / block->x[SS_NORMAL].high /
+                          block->mu[i];
             beyond += next * next;
             inside += now * now;
         }
-        double radius = block->x[SS_NORMAL].high * block->x[SS_NORMAL].high;
-        block->slips[g] = inside > 0.0 && (beyond > radius || inside > radius * (1.0 - 1e-14));
+        block->slips[g] = inside > 0.0 && (beyond > 1.0 || inside > 1.0 - 1e-14);
         if (block->slips[g]) put_on_boundary(block, &groups[g]);
         if (block->slips[g] && groups[g].component[0] < SS_ROLLING) block->state = SS_CERTIFIED_SLIP;
     }
@@ -94,7 +94,8 @@ static void settle(ss_block_case *block, const ss_midrad w[SS_COMPONENTS])
 
 double ss_adjustment(ss_midrad from, ss_midrad to, double inverse_mass)
 {
-    return fabs(to.high - from.high) * inverse_mass;
+    double change = fabs(to.high - from.high) * inverse_mass;
+    return isnan(change) ? INFINITY : change; // an impulse that is not a number has no small one
 }
 
 void ss_block_settle(ss_block_case *block, const ss_midrad w[SS_COMPONENTS])
@@ -111,8 +112,29 @@ void ss_block_settle(ss_block_case *block, const ss_midrad w[SS_COMPONENTS])
     }
 }
 
+void ss_order_by_load(const int *load, int count, int *order, int *place)
+{
+    enum { WAITING = -1, ON_THE_WAY = -2 };
+    int done = 0;
+    for (int r = 0; r < count; r++) place[r] = WAITING;
+    for (int r = 0; r < count; r++) {
+        // from load to load down to one that has its place, then back
+        int length = 0;
+        for (int at = r; at >= 0 && place[at] == WAITING; at = load ? load[at] : -1) {
+            place[at] = ON_THE_WAY;
+            order[done + length++] = at;
+        }
+        for (int i = done, j = done + length - 1; i < j; i++, j--) {
+            int kept = order[i];
+            order[i] = order[j], order[j] = kept;
+        }
+        for (; length > 0; length--, done++) place[order[done]] = done;
+    }
+}
+
 int ss_row_settle(ss_midrad *x, ss_midrad lower, ss_midrad upper, double inverse_mass, double w)
 {
+    if (ss_midrad_lower(ss_midrad_subtract(lower, upper)) > 0.0) return SS_ROW_CONTRADICTS;
     double next = inverse_mass > 0.0 ? x->high - w / inverse_mass : x->high;
     int at = next <= lower.high ? -1 : next >= upper.high ? 1 : 0;
 
@@ -161,8 +183,9 @@ ss_shortfall ss_block_distance(const ss_block_case *block, const ss_midrad w[SS_
             along = ss_midrad_add(along, ss_midrad_multiply(c[k], y[k]));
         }
 
-        // sticking: y = 0. Slipping: y = -s c for some s >= 0, and the nearest one is s = -c . y
+        // sticking: y = 0. Slipping: y = -s c for some s >= 0, and the nearest one is s = -c . y; any will do
         ss_midrad speed = block->slips[g] && along.high < 0.0 ? ss_midrad_negate(along) : ss_midrad_of(0.0);
+        speed.radius = 0.0;
         for (int k = 0; k < n; k++) {
             int i = groups[g].component[k];
             ss_midrad rest = ss_midrad_add(y[k], ss_midrad_multiply(speed, c[k]));
@@ -211,6 +234,7 @@ ss_midrad ss_block_lift(const ss_block_case *block, const ss_midrad w[SS_COMPONE
 
 double ss_row_distance(ss_midrad w, int at)
 {
+    if (at == SS_ROW_CONTRADICTS) return INFINITY;
     if (at < 0) return fmax(0.0, -ss_midrad_lower(w));
     if (at > 0) return fmax(0.0, ss_midrad_upper(w));
     return ss_midrad_magnitude(w);

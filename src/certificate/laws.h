@@ -36,8 +36,14 @@ ss_shortfall ss_block_distance(const ss_block_case *block, const ss_midrad w[SS_
 /* w_N - sum |mu w_T| over all frictions: what the convex law wants to be zero or more. */
 ss_midrad ss_block_lift(const ss_block_case *block, const ss_midrad w[SS_COMPONENTS]);
 
-/* The same for a row lower <= x <= upper. -1: at its lower bound, where w >= 0; 1: at its upper one, where
- * w <= 0; 0: in between, where w vanishes. */
+/* Rows in an order in which each comes after its load, the row that its friction follows: load[row], or -1;
+ * NULL: no row has one. Of rows that follow each other in a circle one comes before its load. place is the
+ * inverse of order. */
+void ss_order_by_load(const int *load, int count, int *order, int *place);
+
+/* The same as for a block for a row lower <= x <= upper. -1: at its lower bound, where w >= 0; 1: at its
+ * upper one, where w <= 0; 0: in between, where w vanishes; SS_ROW_CONTRADICTS: nothing is within both. */
+enum { SS_ROW_CONTRADICTS = 2 };
 int ss_row_settle(ss_midrad *x, ss_midrad lower, ss_midrad upper, double inverse_mass, double w);
 /* A change of an impulse as the velocity that it gives to its own row. */
 double ss_adjustment(ss_midrad from, ss_midrad to, double inverse_mass);

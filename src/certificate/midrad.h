@@ -99,13 +99,14 @@ static inline double ss_midrad_magnitude(ss_midrad a)
 
 static inline double ss_midrad_mignitude(ss_midrad a)
 {
-    double least = (fabs(a.high) - fabs(a.low) - a.radius) * (1.0 - 0x1p-49);
+    double off = fabs(a.low) + a.radius, least = fabs(a.high) - off - 0x1p-50 * (fabs(a.high) + off);
     return least > 0.0 ? least : 0.0;
 }
 
-/* The largest x of the ball, rounded upwards. */
+/* The largest x of the ball, rounded upwards; infinite where nothing is known, whatever the midpoint is. */
 static inline double ss_midrad_upper(ss_midrad a)
 {
+    if (!(a.radius < INFINITY)) return INFINITY;
     double sum = a.high + (fabs(a.low) + a.radius);
     return sum + 0x1p-50 * (fabs(a.high) + fabs(a.low) + a.radius);
 }

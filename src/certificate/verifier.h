@@ -44,6 +44,7 @@ typedef struct ss_verifier {
     ss_verified_contact *contact;
     int contact_count;
     ss_verified_row *row;
+    int *order, *place; /* of rows: ss_order_by_load */
 } ss_verifier;
 
 /* Bodies, rows and contacts of the frame, with the impulses of the answer. The arrays of the verifier have
