@@ -191,6 +191,55 @@ def test_no_bit_of_what_is_stored_changes_unnoticed(files):
         assert "its digest is another one" in run("check", "changed.h5", code=BAD_INPUT).stdout, name
 
 
+@pytest.fixture
+def selected(here):
+    """Card houses with exact geometry: impulses are those of the alternatives that were selected."""
+    run("run", "card-house", "--peg", "select", "--steps", "4", "--record", "cards.h5")
+    run("certify", "cards.h5", "-o", "selected.h5")
+    with h5py.File("selected.h5") as file:
+        frame = file["simulation_000001/mbs_frame000002"]
+        groups, selection = frame["subcontacts/contact_groups"][:, 0], frame["solver_data/certified/selection"][:, 0]
+        points = {name: frame["subcontacts/" + name][:, 0] for name in ("groups", "alternatives")}
+    at_contacts = np.flatnonzero((groups >= 0) & (selection[groups] != 0))
+    at_points = np.flatnonzero(points["alternatives"] != selection[points["groups"]])
+    assert len(at_contacts) and len(at_points)
+    return at_contacts[0], at_points[0]
+
+
+def test_answers_with_alternatives_balance(selected):
+    assert "0 faults, 0 warnings" in run("check", "selected.h5").stdout
+
+
+@pytest.mark.parametrize("name", ["sub_normal", "sub_tangent", "selection"])
+def test_no_bit_of_a_selection_changes_unnoticed(selected, name):
+    with h5py.File("selected.h5", "r+") as file:
+        member = file[RESULT % 2][name]
+        member[...] = flip(member[()])
+    assert "its digest is another one" in run("check", "selected.h5", code=BAD_INPUT).stdout
+
+
+@pytest.mark.parametrize("name, further", [("normal", False), ("tangent", False), ("sub_normal", True), ("sub_tangent", True)])
+def test_impulses_of_alternatives_that_are_not_selected_are_refused(selected, name, further):
+    with h5py.File("selected.h5", "r+") as file:
+        result = file[RESULT % 2]
+        values = result[name][:]
+        values[selected[further]] = 1e-4
+        result[name][...] = values
+        del result["certificate"].attrs["digest"]
+    what = f"{'further point' if further else 'contact'} {selected[further]} is of an alternative that is not selected"
+    assert what in run("check", "selected.h5", code=BAD_INPUT).stdout
+
+
+def test_generalised_velocities_are_those_of_the_bodies(here):
+    run("run", "arm", "--coordinates", "minimal", "--steps", "3", "--record", "arm.h5")
+    run("certify", "arm.h5", "--frame", "2", "--with", "coordinates=minimal", "-o", "certified.h5")
+    run("check", "certified.h5")
+    with h5py.File("certified.h5", "r+") as file:
+        file[RESULT % 1 + "/generalized_velocities"][0] += 1e-3
+        del file[RESULT % 1 + "/certificate"].attrs["digest"]
+    assert "differ from the generalised ones" in run("check", "certified.h5", code=BAD_INPUT).stdout
+
+
 def test_recorded_numbers_are_measured_again_where_a_forger_renews_the_digest(files):
     """Without a digest, which anyone can compute, there is a warning, and what can be measured is."""
     with h5py.File("certified.h5", "r+") as file:

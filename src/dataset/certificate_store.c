@@ -59,6 +59,38 @@ static void add_numbers(ss_digest *digest, const char *name, const double *value
     ss_digest_add_reals(digest, values, count);
 }
 
+/* Zeros are as good as nothing: a file may leave them out. */
+static void add_impulses(ss_digest *digest, const char *name, const double *values, size_t count)
+{
+    bool any = false;
+    for (size_t i = 0; values && i < count; i++) any |= values[i] != 0.0;
+    if (any) add_numbers(digest, name, values, count);
+}
+
+/* What an answer has of alternatives and of generalised coordinates. */
+static bool add_choices(ss_digest *digest, const ss_answer *answer, ss_error *err)
+{
+    size_t groups = (size_t)answer->groups, points = (size_t)answer->subcontacts;
+    double *selection = ss_allocate(groups, sizeof *selection);
+    if (!selection) return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for a digest");
+    bool selects = false;
+    for (size_t g = 0; g < groups; g++) {
+        selection[g] = answer->selection[g];
+        selects |= answer->selection[g] >= 0;
+    }
+    if (selects) add_numbers(digest, "selection", selection, groups);
+    ss_release(selection);
+    if (answer->coordinates > 0 && !isnan(answer->generalized_velocity[0]))
+        add_numbers(digest, "generalized_velocities", answer->generalized_velocity,
+                    (size_t)answer->coordinates);
+    if (points == 0) return true;
+    add_impulses(digest, "sub_normal", answer->sub_normal_impulse, points);
+    add_impulses(digest, "sub_tangent", answer->sub_friction_impulse[0], 3 * points);
+    if (answer->sub_rolling_impulse)
+        add_impulses(digest, "sub_rolling", answer->sub_rolling_impulse[0], 3 * points);
+    return true;
+}
+
 static void add_number(ss_digest *digest, const char *name, double value)
 {
     if (!isnan(value)) add_numbers(digest, name, &value, 1);
@@ -91,6 +123,7 @@ bool ss_stored_result_digest(const ss_stored_result *result, char digest[33], ss
         if (points) add_numbers(&sum, "tangent", answer->friction_impulse[0], 3 * points);
         if (points && answer->rolling_impulse)
             add_numbers(&sum, "rolling", answer->rolling_impulse[0], 3 * points);
+        good = !answer || add_choices(&sum, answer, err);
         add_numbers(&sum, "errors", result->errors, (size_t)result->error_count);
         add_number(&sum, "iterations", result->iterations < 0 ? NAN : result->iterations);
         add_number(&sum, "error", result->error);

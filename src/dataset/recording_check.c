@@ -8,6 +8,8 @@
 #include "linalg/mat3.h"
 #include "linalg/quat.h"
 
+#include <stickslip/peg.h>
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -499,10 +501,10 @@ static bool fits_gap(const ss_step_options *step, double h, double gap, double w
     return left >= -margin && (!loaded || left <= margin);
 }
 
-static bool check_gaps(ss_recording_check *check, const ss_stored_result *result)
+/* origin: of frames with alternatives, where each contact of the selected frame comes from; else NULL */
+static bool check_gaps(ss_recording_check *check, const ss_stored_result *result, const ss_frame *frame,
+                       const ss_answer *answer, const int *origin)
 {
-    const ss_frame *frame = check->now;
-    const ss_answer *answer = result->answer;
     ss_step_options step;
     bool known = result->formulation && ss_stored_result_step(result, &step, NULL);
     // velocities alone decide there, whatever the gaps
@@ -516,6 +518,8 @@ static bool check_gaps(ss_recording_check *check, const ss_stored_result *result
 
     bool good = true;
     for (int c = 0; good && c < answer->contacts; c++) {
+        int place = origin ? origin[c] : c;
+        if (place >= check->now->contacts.count) continue; // a point of an alternative, which has no number
         if (frame->contacts.restitution && frame->contacts.restitution[c] > 0.0) continue;
         double arm = 0.0, gap = frame->contacts.gap[c], load = answer->normal_impulse[c];
         double way = frame->h * opening_speed(frame, c, (const double(*)[6])answer->velocity, &arm);
@@ -526,7 +530,7 @@ static bool check_gaps(ss_recording_check *check, const ss_stored_result *result
         bool stored = fits_gap(known ? &step : NULL, frame->h, gap, way, loaded, margin);
         bool turned = fits_gap(known ? &step : NULL, frame->h, -gap, way, loaded, margin);
         check->depth_against += stored && !turned;
-        if (turned && !stored) good = rest_on(&check->of[DEPTH], check->frames, check->place, c);
+        if (turned && !stored) good = rest_on(&check->of[DEPTH], check->frames, check->place, place);
     }
     return good;
 }
@@ -740,9 +744,21 @@ bool ss_recording_check_result(ss_recording_check *check, const ss_stored_result
         answer->contacts != frame->contacts.count || answer->bodies == 0)
         return true;
     check->now_judged |= all_known(answer->velocity[0], 6 * answer->bodies);
-    return check_balances(check, frame, (const double(*)[6])answer->velocity, answer, check->place,
-                          check->frames) &&
-           check_gaps(check, result);
+
+    // impulses of alternatives act where the ordinary frame of the selection has them
+    ss_peg_result selection = {0};
+    ss_answer *plain = NULL;
+    bool alternatives = frame->subcontacts.groups > 0;
+    ss_error err;
+    if (alternatives && !ss_peg_reduce(frame, answer, &selection, &plain, &err))
+        return err.code != SS_ERROR_RESOURCES; // a selection that does not exist
+    if (alternatives) frame = selection.plain, answer = plain;
+    bool good = check_balances(check, frame, (const double(*)[6])answer->velocity, answer, check->place,
+                               check->frames) &&
+                check_gaps(check, result, frame, answer, selection.origin);
+    ss_answer_destroy(plain);
+    ss_peg_result_free(&selection);
+    return good;
 }
 
 /* ---- the verdict ------------------------------------------------------------------------------------- */
