@@ -117,6 +117,47 @@ TEST(what_belongs_together_stays_together)
     free(c);
 }
 
+static void count_divided(const campaign *c, int shards, int *divided, int64_t *cheapest)
+{
+    ss_deal deal;
+    *divided = 0;
+    *cheapest = INT64_MAX;
+    ENSURE(ss_deal_make(&deal, c->p, PROBLEMS, c->m, METHODS, shards, NULL));
+    for (int p = 0; p < PROBLEMS; p++) {
+        int64_t cost = METHODS * ss_predicted_cost(c->p[p], c->m[0]);
+        *divided += deal.is_divided[p];
+        if (deal.is_divided[p] && cost < *cheapest) *cheapest = cost;
+    }
+    ss_deal_free(&deal);
+}
+
+/* An accurate answer, to start from or to judge by, takes longer than many runs, and every shard that has a
+ * part of the problem finds it for itself. */
+TEST(a_problem_whose_methods_share_an_accurate_answer_is_rarely_divided)
+{
+    for (int i = 0; i < 4; i++) {
+        char starts[4][16] = {"start=warm", "start=shifted", "start=own", ""}, certified[] = "certified";
+        campaign *c = make_campaign(NULL);
+        int64_t total = 0, cheapest;
+        int usual, divided;
+        for (int p = 0; p < PROBLEMS; p++) total += METHODS * ss_predicted_cost(c->p[p], c->m[0]);
+        count_divided(c, 4, &usual, &cheapest);
+        ENSURE(usual > 0 && cheapest > total / 4 / 64 && cheapest < total / 4 / 4);
+
+        c->methods[METHODS - 1].set = starts[i];
+        c->methods[METHODS - 1].reference = i == 3 ? certified : NULL;
+        count_divided(c, 4, &divided, &cheapest);
+        if (i == 2) { // the answers of the method itself, that is
+            ENSURE_INT(divided, usual);
+        } else {
+            ENSURE(divided < usual && cheapest > total / 4 / 4);
+            count_divided(c, 256, &divided, &cheapest);
+            ENSURE(divided > 0 && cheapest > total / 256 / 4);
+        }
+        free(c);
+    }
+}
+
 TEST(what_cannot_be_run_is_nobodys)
 {
     campaign *c = make_campaign(NULL);

@@ -10,8 +10,10 @@
  * and solving, by the number of rows. */
 #define RUN_MICROSECONDS 3000.0
 #define SOLVE_MICROSECONDS 6.0 /* times n^(5/4) */
-/* A problem is divided when it is more than this part of the share of a shard. */
+/* A problem is divided when it is more than this part of the share of a shard; and where all methods need one
+ * accurate answer, which every shard with a part of the problem finds for itself. */
 #define DEAR_PART 64
+#define DEAR_PART_OF_ONE_ANSWER 4
 
 int64_t ss_predicted_cost(const ss_problem_entry *problem, const ss_method_entry *method)
 {
@@ -19,6 +21,14 @@ int64_t ss_predicted_cost(const ss_problem_entry *problem, const ss_method_entry
     double solving = SOLVE_MICROSECONDS * n * sqrt(sqrt(n));
     if (limit > 0.0 && solving > limit) solving = limit;
     return (int64_t)RUN_MICROSECONDS + (int64_t)solving;
+}
+
+/* Does the run start from, or is it judged by, an accurate answer that it has in common with those of other
+ * methods on the problem? That takes longer than most runs. */
+static bool needs_accurate_answer(const ss_method_entry *method)
+{
+    ss_start start = ss_method_start(method);
+    return start == SS_START_WARM || start == SS_START_SHIFTED || (method->reference && method->reference[0]);
 }
 
 /* What parts are sorted by: the dearest first, equal ones by what they are rather than by their place. */
@@ -98,9 +108,11 @@ bool ss_deal_make(ss_deal *deal, const ss_problem_entry *const *problems, int pr
     // Methods of one solver are a group. A limit that follows another solver needs that one's times, so that
     // nothing is divided then.
     bool may_divide = true;
+    int dear_part = DEAR_PART;
     for (int m = 0; good && m < method_count; m++) {
         bool is_run = !ss_method_is_recorded(methods[m]);
         if (is_run && methods[m]->limit_by && methods[m]->limit_by[0]) may_divide = false;
+        if (is_run && needs_accurate_answer(methods[m])) dear_part = DEAR_PART_OF_ONE_ANSWER;
         deal->group[m] = is_run ? m : -1;
         for (int k = 0; k < m && is_run; k++) {
             if (deal->group[k] != k || strcmp(methods[k]->solver, methods[m]->solver) != 0) continue;
@@ -118,7 +130,7 @@ bool ss_deal_make(ss_deal *deal, const ss_problem_entry *const *problems, int pr
     }
     size_t places = 0;
     for (int p = 0; good && p < problem_count; p++) {
-        deal->is_divided[p] = may_divide && shards > 1 && costs[p] > total / shards / DEAR_PART;
+        deal->is_divided[p] = may_divide && shards > 1 && costs[p] > total / shards / dear_part;
         deal->place[p] = costs[p] > 0 ? (int)places : -1;
         if (costs[p] == 0) continue;
         places += deal->is_divided[p] ? width : 1;

@@ -2,8 +2,9 @@
  *
  * A problem goes to one shard with all its methods, so that a file is read once, and what one run says about
  * another (limits, ladders, the fastest) is known where it is needed. A problem that is dear compared with a
- * shard's share is divided by solvers. Parts are dealt dearest first, each to the shard with the least so
- * far. Only whole numbers and square roots are used: every rank, on every machine, finds the same. */
+ * shard's share is divided by solvers, more reluctantly where each part would need the same accurate answer.
+ * Parts are dealt dearest first, each to the shard with the least so far. Only whole numbers and square roots
+ * are used: every rank, on every machine, finds the same. */
 #ifndef SS_CAMPAIGN_DEAL_H
 #define SS_CAMPAIGN_DEAL_H
 
