@@ -131,6 +131,19 @@ def test_other_formulations_do_not_apply_to_fclib(here):
     assert bench("local.hdf5", "-s", "pgs", "-f", "cone,convex", "-o", "r.db")["done"] == 0
 
 
+def test_the_command_in_the_ledger_can_be_typed_again(slope):
+    Path(slope).rename("a slope; of $5.h5")
+    bench("a slope; of $5.h5", "--frame", "0:2", "-s", "nsgs,pgs", "--set", "pgs.omega=1.2", "--stop", "relative_energy<1e-3",
+          "--redo-outdated", "--no-recorded", "--quiet", "-o", "r.db")
+    with sqlite3.connect("r.db") as base:
+        command = base.execute("SELECT text FROM campaigns").fetchone()[0]
+    assert "--redo-outdated --recorded=false --quiet --output r.db" in command
+    before = contents("r.db")
+    ended = subprocess.run(["sh", "-c", f"{shlex.quote(PROGRAM)} {command}"], capture_output=True, text=True, timeout=60)
+    assert ended.returncode == DONE, ended.stderr
+    assert json.loads(ended.stdout)["before"] == json.loads(ended.stdout)["runs"] == 4 and contents("r.db") == before
+
+
 def test_a_run_is_what_solve_says(slope):
     bench(slope, "--frame", "3", "-s", "nsgs", "--stop", "none", "-o", "r.db")
     solved = run_json("solve", slope, "--frame", "3", "-s", "nsgs", "--stop", "none", "--iterations", "20")["frames"][0]

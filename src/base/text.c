@@ -51,6 +51,24 @@ void ss_text_appendf(ss_text *text, const char *format, ...)
     text->length += (size_t)length;
 }
 
+void ss_text_append_word(ss_text *text, const char *word, size_t length)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789=_:,.+/-";
+    ss_text_append(text, " ");
+    if (length > 0 && strspn(word, plain) >= length) {
+        ss_text_append_bytes(text, word, length);
+        return;
+    }
+    ss_text_append(text, "'");
+    for (size_t i = 0; i < length; i++) {
+        if (word[i] == '\'')
+            ss_text_append(text, "'\\''");
+        else
+            ss_text_append_bytes(text, &word[i], 1);
+    }
+    ss_text_append(text, "'");
+}
+
 const char *ss_text_get(const ss_text *text)
 {
     return text->data ? text->data : "";

@@ -26,6 +26,9 @@ typedef struct ss_text {
 SS_INNER void ss_text_append(ss_text *text, const char *more);
 SS_INNER void ss_text_append_bytes(ss_text *text, const char *more, size_t length);
 SS_INNER void ss_text_appendf(ss_text *text, const char *format, ...) SS_PRINTF(2, 3);
+/* A blank and one word of a command for a shell. What is typed may come from a stranger: everything but plain
+ * characters is quoted. */
+SS_INNER void ss_text_append_word(ss_text *text, const char *word, size_t length);
 /* The text so far, never NULL. */
 SS_INNER const char *ss_text_get(const ss_text *text);
 /* Empties it but keeps the memory, and forgets that there was too little. */

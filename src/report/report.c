@@ -5,31 +5,11 @@
 
 #include <string.h>
 
-/* One word for a shell. What is typed from a report may come from a stranger's ledger: everything but plain
- * characters is quoted. */
-static void append_word(ss_text *text, const char *word, size_t length)
-{
-    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789=_:,.+/-";
-    ss_text_append(text, " ");
-    if (length > 0 && strspn(word, plain) >= length) {
-        ss_text_append_bytes(text, word, length);
-        return;
-    }
-    ss_text_append(text, "'");
-    for (size_t i = 0; i < length; i++) {
-        if (word[i] == '\'')
-            ss_text_append(text, "'\\''");
-        else
-            ss_text_append_bytes(text, &word[i], 1);
-    }
-    ss_text_append(text, "'");
-}
-
 static void append_option(ss_text *text, const char *flag, const char *value)
 {
     if (!value || !*value) return;
     ss_text_appendf(text, "%s%s", text->length ? " " : "", flag);
-    append_word(text, value, strlen(value));
+    ss_text_append_word(text, value, strlen(value));
 }
 
 /* "a=1 b=2" gives "--set a=1 --set b=2" */
@@ -39,7 +19,7 @@ static void append_assignments(ss_text *text, const char *flag, const char *valu
         size_t length = strcspn(values, " ");
         if (length) {
             ss_text_appendf(text, " %s", flag);
-            append_word(text, values, length);
+            ss_text_append_word(text, values, length);
         }
         values += length + (values[length] == ' ');
     }
@@ -60,7 +40,7 @@ static void append_method(ss_text *text, const ss_method_entry *method, bool mea
     if (strncmp(with, peg, sizeof peg - 1) == 0) { // an option of `solve`, not of the formulation
         size_t length = strcspn(with, " ");
         ss_text_append(text, " --peg");
-        append_word(text, with + sizeof peg - 1, length - (sizeof peg - 1));
+        ss_text_append_word(text, with + sizeof peg - 1, length - (sizeof peg - 1));
         with += length;
     }
     append_assignments(text, "--with", with);
@@ -85,7 +65,7 @@ static void append_method(ss_text *text, const ss_method_entry *method, bool mea
         bool is_command = strncmp(files, command, mark) == 0;
         if (!is_command) mark = 0;
         ss_text_append(text, is_command ? " --solver-command" : " --plugin");
-        append_word(text, files + mark, length - mark);
+        ss_text_append_word(text, files + mark, length - mark);
         files += length + (files[length] == '\n');
     }
     if (measured) ss_text_append(text, " --every-iteration");

@@ -89,19 +89,25 @@ static bool read_flags(const ss_command *command, ss_campaign *campaign, ss_erro
         !read_sweeps(campaign, "--with", &options->with, &selection->with, &selection->with_count, err))
         return false;
 
-    // The command as it could be typed again, except for quotes.
+    // The command as it can be typed again.
     ss_text text = {0};
     ss_text_append(&text, "bench");
-    for (int i = 0; i < command->argument_count; i++) ss_text_appendf(&text, " %s", command->arguments[i]);
+    for (int i = 0; i < command->argument_count; i++)
+        ss_text_append_word(&text, command->arguments[i], strlen(command->arguments[i]));
     for (int i = 0; i < command->given_count; i++) {
+        const char *value = command->given[i].value;
         char flag[64];
         ss_option_flag(command->given[i].option, flag, sizeof flag);
-        if (strcmp(flag, "shard") == 0) // whichever way it was found
+        if (strcmp(flag, "shard") == 0) { // whichever way it was found
             ss_text_appendf(&text, " --shard %d/%d", campaign->shard, campaign->shards);
-        else if (strcmp(flag, "claim") == 0)
+        } else if (strcmp(flag, "claim") == 0) {
             ss_text_append(&text, options->claim ? " --claim" : "");
-        else
-            ss_text_appendf(&text, " --%s %s", flag, command->given[i].value);
+        } else if (command->given[i].option->type == SS_OPTION_BOOL) {
+            ss_text_appendf(&text, strcmp(value, "true") == 0 ? " --%s" : " --%s=%s", flag, value);
+        } else {
+            ss_text_appendf(&text, " --%s", flag);
+            ss_text_append_word(&text, value, strlen(value));
+        }
     }
     campaign->text =
         text.out_of_memory ? NULL : ss_campaign_copy(campaign, ss_text_get(&text), text.length, err);
