@@ -6,6 +6,7 @@ import io
 import json
 import os
 import random
+import re
 import shlex
 import shutil
 import signal
@@ -210,9 +211,13 @@ def test_text_output_is_a_table(slope):
     assert run("bench", slope, "--frame", "0", "-s", "nsgs", "-o", "r.db", "--quiet").stderr == ""
 
 
-def test_progress_is_shown_on_a_terminal(slope):
-    shown = on_terminal("bench", slope, "-s", "all", "-f", "all", "-o", "r.db", "--iterations", "3000", "--stop", "none")
+def test_progress_is_shown_on_a_terminal_for_all_rungs_of_a_ladder(slope):
+    shown = on_terminal("bench", slope, "-s", "all", "-f", "all", "-o", "r.db", "--iterations", "1500",
+                        "--stop", "none,relative_energy<1e-300")
     assert "solving [#" in shown and "left" in shown and "/s" in shown
+    counts = [tuple(map(int, pair)) for pair in re.findall(r"solving \[[#.]*\] (\d+)/(\d+)", shown)]
+    runs = int(re.search(r"r.db: (\d+) of \1 runs done", shown)[1])
+    assert {total for _, total in counts} == {runs} and counts == sorted(counts)
 
 
 # ---- bad solvers -------------------------------------------------------------------------------------------------

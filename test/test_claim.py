@@ -102,6 +102,23 @@ def test_the_rank_that_serves_is_killed_and_all_is_resumed_by_fewer(arguments):
     assert merged() == contents("whole.db")
 
 
+def test_a_rank_that_is_stopped_says_what_it_added_and_not_how_much_of_its_hand(arguments):
+    Path("wait").touch()
+    rank = start(1, 1, arguments)
+
+    def stored():
+        told = run_json("status", "runs/1-of-1.db", code=None)
+        return told["ledgers"][0]["done"]
+
+    wait_for(lambda: Path("runs/claim.db.address").exists() and stored() > 0)
+    rank.terminate()
+    Path("wait").unlink()
+    codes, (said,) = end([rank])
+    assert codes == [-signal.SIGTERM]
+    runs = stored()
+    assert f"interrupted: {runs} run{'s'[:runs > 1]} added to runs/1-of-1.db; repeat the command to continue" in said
+
+
 def test_strangers_and_other_campaigns_are_kept_out(arguments):
     Path("wait").touch()
     ranks = [start(1, 2, arguments)]

@@ -796,3 +796,10 @@ def test_examples_in_the_help_are_valid(verb, here):
     assert examples
     for example in examples:
         run(verb, *example.split(), code=BAD_INPUT)
+
+
+def test_examples_in_the_help_redirect_nothing_by_mistake():
+    """A stop rule such as energy<1e-6 stands in quotes: a shell would read from a file 1e-6."""
+    for verb in VERBS:
+        for example in re.findall(rf"^  (stickslip {verb} .*)$", run("help", verb).stdout, re.M):
+            assert not re.search(r"\w[<>]", re.sub(r"'[^']*'|\"[^\"]*\"", "", example)), example

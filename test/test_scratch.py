@@ -87,5 +87,7 @@ def test_which_folder(arguments, monkeypatch):
     one = [*arguments, "--frame", "0", "-o", "away/r.db", "--scratch"]
     assert "neither SLURM_TMPDIR nor TMPDIR" in run("bench", *one, "auto", code=USAGE).stderr
     assert "nowhere is not a folder" in run("bench", *one, "nowhere", code=USAGE).stderr
+    monkeypatch.setenv("SLURM_TMPDIR", "")
+    assert "neither SLURM_TMPDIR nor TMPDIR" in run("bench", *one, "auto", code=USAGE).stderr
     monkeypatch.setenv("TMPDIR", str(Path("disk").resolve()))
     assert bench(*one, "auto")["done"] > 0 and names("away") == ["r.db"]

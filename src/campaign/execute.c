@@ -153,9 +153,7 @@ bool ss_execution_stage(ss_execution *e, const ss_campaign_stage *stage, ss_erro
 
     // `done` may add to the queue while the pool runs, and find no memory for it.
     e->doing = stage->doing;
-    e->done = 0;
-    e->total = e->queue.count;
-    e->began = ss_clock_seconds();
+    if (!stage->is_part) e->done = 0, e->total = e->queue.count, e->began = ss_clock_seconds();
     bool good = ss_pool_run(&pool, err);
     if (good && e->queue.out_of_memory) good = ss_fail(err, SS_ERROR_RESOURCES, "out of memory for tasks");
     ss_queue_free(&e->queue);

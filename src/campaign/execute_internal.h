@@ -46,6 +46,7 @@ typedef struct ss_campaign_stage {
 
     bool (*done)(void *execution, const ss_task *task, const ss_ending *ending, const char *reply,
                  size_t size, ss_error *err);
+    bool is_part; /* of several, for which the caller has set done, total and began */
 } ss_campaign_stage;
 bool ss_execution_stage(ss_execution *execution, const ss_campaign_stage *stage, ss_error *err);
 

@@ -161,7 +161,8 @@ bool ss_execution_sets_limits(const ss_execution *e, const ss_planned_method *me
 bool ss_execution_find_methods(ss_execution *e, ss_error *err)
 {
     // Plug-ins are opened by workers; here only if they bring more than solvers, which workers alone need.
-    ss_campaign_stage listing = {"listing solvers", 1, -1, take_catalogue};
+    ss_campaign_stage listing = {
+        .doing = "listing solvers", .workers = 1, .core = -1, .done = take_catalogue};
     const ss_option_list *plugins = &e->campaign->plugins;
     e->plugin_digests = ss_allocate((size_t)plugins->count, sizeof *e->plugin_digests);
     if (!e->plugin_digests) return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for plug-ins");
@@ -197,7 +198,8 @@ bool ss_execution_find_methods(ss_execution *e, ss_error *err)
                        e->campaign->options.limit_by, e->limit_rule.solver);
 
     // Workers make each method once, which checks its options.
-    ss_campaign_stage testing = {"testing methods", e->campaign->jobs, -1, method_done};
+    ss_campaign_stage testing = {
+        .doing = "testing methods", .workers = e->campaign->jobs, .core = -1, .done = method_done};
     for (int i = 0; i < e->plan.method_count; i++)
         ss_queue_add(&e->queue, 0, &(ss_task){.kind = SS_TASK_DESCRIBE, .method = i});
     if (!ss_execution_stage(e, &testing, err)) return false;
@@ -378,13 +380,15 @@ bool ss_execution_find_problems(ss_execution *e, ss_error *err)
     if (!e->contents || !e->opened) return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for files");
 
     // What is in the files ...
-    ss_campaign_stage opening = {"opening files", e->campaign->jobs, -1, source_done};
+    ss_campaign_stage opening = {
+        .doing = "opening files", .workers = e->campaign->jobs, .core = -1, .done = source_done};
     for (int i = 0; i < e->campaign->source_count; i++)
         ss_queue_add(&e->queue, 0, &(ss_task){.kind = SS_TASK_OPEN, .problem = i});
     if (!ss_execution_stage(e, &opening, err) || !plan_problems(e, err)) return false;
 
     // ... and what kind of problems they are; a worker stays with one file.
-    ss_campaign_stage inspecting = {"analysing problems", e->campaign->jobs, -1, inspected};
+    ss_campaign_stage inspecting = {
+        .doing = "analysing problems", .workers = e->campaign->jobs, .core = -1, .done = inspected};
     for (int i = 0; i < e->plan.problem_count; i++)
         if (!e->plan.problems[i].entry.fault)
             ss_queue_add(&e->queue, e->plan.problems[i].source,

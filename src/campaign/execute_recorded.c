@@ -108,7 +108,8 @@ static bool answer_done(void *context, const ss_task *task, const ss_ending *end
 
 bool ss_execution_judge_recorded(ss_execution *e, ss_error *err)
 {
-    ss_campaign_stage stage = {"judging stored answers", e->campaign->jobs, -1, answer_done};
+    ss_campaign_stage stage = {
+        .doing = "judging stored answers", .workers = e->campaign->jobs, .core = -1, .done = answer_done};
     if (ss_execution_interrupted(e) || !e->campaign->options.recorded) return true;
     for (int p = 0; p < e->plan.problem_count; p++) {
         const ss_planned_problem *problem = &e->plan.problems[p];

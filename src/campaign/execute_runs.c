@@ -282,7 +282,8 @@ static bool run_done(void *context, const ss_task *task, const ss_ending *ending
 
 bool ss_execution_solve_planned(ss_execution *e, ss_error *err)
 {
-    ss_campaign_stage stage = {"solving", e->campaign->jobs, -1, run_done};
+    ss_campaign_stage stage = {
+        .doing = "solving", .workers = e->campaign->jobs, .core = -1, .done = run_done, .is_part = true};
     int rungs = 0;
     const char **stops = ss_campaign_stops(e->campaign, &rungs, err);
     if (!stops) return false;
@@ -300,6 +301,9 @@ bool ss_execution_solve_planned(ss_execution *e, ss_error *err)
     if (!e->claim) ss_execution_warn_of_builds(e, e->summary->outdated); // handed out is what no ledger has
 
     // The solver that sets the limits runs first; rules come in the order in which they were given.
+    e->done = 0;
+    e->total = e->summary->runs - e->summary->before - e->summary->done;
+    e->began = began;
     for (int pass = e->limit_rule.solver ? 0 : 1; pass < 2; pass++) {
         e->sets_limits = pass == 0;
         for (int i = 0; i < rungs && !ss_execution_interrupted(e); i++) {
@@ -419,7 +423,7 @@ static bool queue_times(ss_execution *e, int problem, ss_known_run *known, int *
 
 bool ss_execution_time(ss_execution *e, ss_error *err)
 {
-    ss_campaign_stage stage = {"timing", 1, ss_quiet_core(), time_done};
+    ss_campaign_stage stage = {.doing = "timing", .workers = 1, .core = ss_quiet_core(), .done = time_done};
     if (ss_execution_interrupted(e) || e->campaign->options.repeats < 1) return true;
     ss_release(e->chain_begin); // what is timed comes one after the other
     e->chain_begin = NULL;

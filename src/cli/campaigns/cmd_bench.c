@@ -275,8 +275,8 @@ static bool find_scratch(const bench_options *options, const char **folder, ss_e
     if (!*folder) return true;
     if (strcmp(*folder, "auto") == 0) {
         *folder = getenv("SLURM_TMPDIR");
-        if (!*folder) *folder = getenv("TMPDIR");
-        if (!*folder)
+        if (!*folder || !**folder) *folder = getenv("TMPDIR");
+        if (!*folder || !**folder)
             return ss_fail(err, SS_ERROR_USAGE, "--scratch auto: neither SLURM_TMPDIR nor TMPDIR is set");
     }
     if (stat(*folder, &status) == 0 && S_ISDIR(status.st_mode)) return true;
@@ -343,7 +343,10 @@ static int run_bench(const ss_command *command)
     else if (!ss_ledger_scratch_close(&scratch, good ? &err : NULL))
         good = false;
     if (good && summary.interrupted) {
-        if (summary.runs > 0)
+        if (summary.runs > 0 && campaign.claim) // how many there are in all only the first rank knows
+            ss_complain("stickslip: interrupted: %d run%s added to %s; repeat the command to continue",
+                        summary.done, summary.done == 1 ? "" : "s", output);
+        else if (summary.runs > 0)
             ss_complain("stickslip: interrupted: %d of %d runs are in %s; repeat the command to continue",
                         done, summary.runs, output);
         else

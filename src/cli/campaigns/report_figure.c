@@ -151,7 +151,7 @@ const ss_option ss_figure_option_table[] = {
     {SS_FLAG_AS("method", LIST, ss_figure_options, methods), .value_name = "LABEL",
      .help = "Show only methods whose label is this, or contains it; repeatable."},
     {SS_FLAG(INT, ss_figure_options, best), .default_value = "0", .min = 0, .max = 1e6, .value_name = "N",
-     .help = "Show the best N methods. Default: 8 in figures, all in tables."},
+     .help = "Show the best N methods; 0 = 8 in figures, all in tables."},
     {SS_FLAG_AS("set", LIST, ss_figure_options, settings), .value_name = "NAME=VALUE",
      .help = "A setting of the figure, as in its menus on the page; repeatable. --figure list shows them."},
     {SS_FLAG(REAL, ss_figure_options, dots), .default_value = "300", .min = 36, .max = 2400,

@@ -201,7 +201,7 @@ static const ss_example examples[] = {
      "the best of 50 iterations, with all metrics"},
     {"solve stack.h5 -f stewart-trinkle --with directions=16 -s lemke",
      "a friction polygon, solved by pivoting"},
-    {"solve stack.h5 --stop energy<1e-6*scene", "stop at a millionth of the energy of the scene"},
+    {"solve stack.h5 --stop 'energy<1e-6*scene'", "stop at a millionth of the energy of the scene"},
     {"solve stack.h5 --warm --trace history.csv -o solved.h5", "warm starts; histories and answers to files"},
     {"solve problem.hdf5 -s nsgs -o solved.hdf5", "an FCLIB problem; the solution is stored in /solution"},
     {"solve stack.h5 --frame 3 --explain", "what the solver decided, and why"},

@@ -291,7 +291,7 @@ static const ss_option_group groups[] = {{"Options", table, 0},
 
 static const ss_example examples[] = {
     {"batch steps.h5", "problems per second, with one thread and with one per core"},
-    {"batch grasp.h5 --copies 1000 --stop natural_map<1e-4", "a thousand environments, coarsely"},
+    {"batch grasp.h5 --copies 1000 --stop 'natural_map<1e-4'", "a thousand environments, coarsely"},
     {"batch steps.h5 --threads 4 -s nsgs --json", "another solver, four threads, for a program"},
     {0}};
 
