@@ -170,10 +170,17 @@ def test_tables_in_documents_are_put_between_their_markers(here):
 
 
 def test_every_table_that_a_tool_writes_has_its_end():
-    for page in (SOURCE / "docs").glob("*.md"):
+    for page in [SOURCE / "README.md", *(SOURCE / "docs").glob("*.md")]:
         text = page.read_text()
         for name, tool in re.findall(r"<!-- (\w+): written by tools/([\w-]+) --docs -->", text):
             assert (SOURCE / "tools" / tool).exists() and text.count(f"<!-- {name}: end -->") == 1, (page.name, name)
+
+
+def test_the_readme_says_of_the_race_what_its_page_says():
+    """Both are written by one call of the tool."""
+    said = [re.findall(r"<!-- sentence: written by tools/bench-peers --docs -->\n.*?([\d.]+) times \(tolerance 1e-4\) and "
+                       r"([\d.]+) times \(1e-8\)", page.read_text()) for page in (SOURCE / "README.md", SOURCE / "docs/race.md")]
+    assert len(said[0]) == 1 and said[0] == said[1]
 
 
 def test_tables_of_speed_are_those_of_the_program(here):
