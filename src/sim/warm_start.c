@@ -174,8 +174,9 @@ static bool find_pair(ss_warm *warm, const ss_warm_pair *pair, int *first)
     return true;
 }
 
-/* The same without the table: pairs come in the same order most often, and few come or go. Looks as far as
- * `reach` to either side of where the pair is expected; -1 if it is not there. */
+/* The same without the table, which one thread has to make; -1 if the pair is not found like this. Pairs come
+ * in the same order most often, and few come or go: looks as far as `reach` to either side of where the pair
+ * is expected. */
 static int find_near(const ss_warm *warm, const ss_warm_pair *pair, int expected, int reach)
 {
     const ss_warm_contact *old = warm->contacts;
@@ -187,6 +188,22 @@ static int find_near(const ss_warm *warm, const ss_warm_pair *pair, int expected
         return at;
     }
     return -1;
+}
+
+/* Collision detection lists them by the numbers of their shapes: then halving finds what many new pairs have
+ * pushed far away. */
+static int find_in_order(const ss_warm *warm, const ss_warm_pair *pair)
+{
+    const ss_warm_contact *old = warm->contacts;
+    int low = 0, high = warm->contact_count; // the first that is not before the pair is one of low .. high
+    while (low < high) {
+        int middle = low + (high - low) / 2;
+        const int *shape = old[middle].pair.shape;
+        bool is_before = shape[0] != pair->shape[0] ? shape[0] < pair->shape[0] : shape[1] < pair->shape[1];
+        low = is_before ? middle + 1 : low;
+        high = is_before ? high : middle;
+    }
+    return low < warm->contact_count && same_pair(pair, &old[low].pair) ? low : -1;
 }
 
 /* ---- finding the contact ---------------------------------------------------------------------------- */
@@ -303,19 +320,19 @@ static int end_of_new_pair(const guessing *with, int begin)
 /* Pairs that begin in the range. */
 static void guess_range(int64_t begin, int64_t end, int worker, void *context)
 {
-    enum { NEAR = 16, FAR = 128 }; // contacts
+    enum { NEAR = 8 }; // contacts
     guessing *with = context;
     const ss_warm *warm = &with->sim->warm;
     int c = begin > 0 ? end_of_new_pair(with, (int)begin - 1) : 0;
-    int expected = c, reach = FAR, misses = 0;
+    int expected = c, misses = 0;
     for (int next; c < end; c = next) {
         ss_warm_pair pair = pair_of(&with->sim->contacts.items[c]);
         next = end_of_new_pair(with, c);
-        int first = find_near(warm, &pair, expected, reach);
+        int first = find_near(warm, &pair, expected, NEAR);
+        if (first < 0) first = find_in_order(warm, &pair);
         if (first >= 0) {
             guess_pair(with, c, next, first, worker);
             expected = end_of_pair(warm, first);
-            reach = NEAR;
         } else {
             with->missed[begin + misses++] = c;
         }
