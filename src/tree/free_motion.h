@@ -24,7 +24,8 @@ bool ss_free_motion_run(ss_free_motion **motion, const ss_world *world, const ss
 /* The links that it moves, and the velocities of one after it, about its centre of mass. */
 int ss_free_motion_count(const ss_free_motion *motion);
 void ss_free_motion_velocity(const ss_free_motion *motion, int link, double velocity[6]);
-/* Poses and velocities become those of the bodies. */
+/* Poses and velocities become those of the bodies, and the next step begins with pieces as long as the last
+ * ones were. */
 void ss_free_motion_write(ss_free_motion *motion, ss_world *world);
 /* How long the pieces (s) are that the next step begins with, at the first link of each tree; a state, as it
  * decides the bits of that step. *motion is made if it is NULL; false when out of memory. */
