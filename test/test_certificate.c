@@ -262,6 +262,30 @@ TEST(towers_with_everything_that_a_contact_can_have_are_certified)
     ENSURE_INT(solved, 10);
 }
 
+TEST(directions_in_single_precision_are_certified_as_well)
+{
+    // as engines of games have them: normals and tangents of unit length and at right angles to 1e-7
+    for (int seed = 0; seed < 8; seed++) {
+        ss_frame *frame = rich_towers((uint64_t)seed, true);
+        double s = sin(0.3 + seed), k = cos(0.3 + seed);
+        double turn[3][3] = {{k, -s * 0.6, s * 0.8}, {s, k * 0.6, -k * 0.8}, {0.0, 0.8, 0.6}};
+        ENSURE(turn_frame(frame, (const double(*)[3])turn));
+        ENSURE(seed % 2 || ss_frame_enable(frame, "contacts/t_u", NULL));
+        for (int c = 0; c < frame->contacts.count; c++) {
+            for (int i = 0; i < 3; i++) {
+                frame->contacts.normal[c][i] = (float)frame->contacts.normal[c][i];
+                if (frame->contacts.tangent)
+                    frame->contacts.tangent[c][i] = (float)frame->contacts.tangent[c][i];
+            }
+        }
+        certified c = certify(frame);
+        ENSURE_INT(c.certificate->level, SS_CERTIFIED_BACKWARD);
+        ENSURE(c.certificate->bound <= 1e-11 * c.certificate->scale);
+        forget(&c);
+        ss_frame_destroy(frame);
+    }
+}
+
 TEST(convex_answers_are_certified_by_the_convex_law_alone)
 {
     ss_frame *frame = towers(&(scene_recipe){5, 3, 3, 4, 0.5, 0.1});
@@ -327,6 +351,46 @@ TEST(exact_velocities_of_the_convex_law_are_within_the_energy_that_was_proved)
             ss_session_destroy(session);
         }
         ENSURE(proved[0] < 1e-6 * proved[1] || proved[0] < 1e-12); // and it is worth something
+        forget(&exact);
+        forget(&inside);
+        ss_frame_destroy(frame);
+        ss_frame_destroy(nearer);
+    }
+}
+
+TEST(energy_that_was_proved_holds_with_adhesion_springs_and_moments)
+{
+    for (int seed = 0; seed < 8; seed++) {
+        ss_frame *frame =
+            rich_towers((uint64_t)seed, seed % 4 == 3); // with moments: one ellipsoid, and rolling
+        for (int c = 0; c < frame->contacts.count; c++) frame->contacts.mu[c][1] *= 1.0 + 0.1 * (seed % 3);
+        ss_frame *nearer = ss_frame_copy(frame, NULL);
+        ENSURE(ss_frame_enable(nearer, "contacts/surface_velocities", NULL));
+        for (int c = 0; c < nearer->contacts.count; c++)
+            for (int i = 0; i < 3; i++)
+                nearer->contacts.surface_velocity[c][i] -= 1e-2 * nearer->contacts.normal[c][i];
+        certified exact = certify_with(frame, "convex", "", SS_LAW_CONVEX);
+        certified inside = certify_with(nearer, "convex", "", SS_LAW_CONVEX);
+        ENSURE_INT(exact.certificate->level, SS_CERTIFIED_BACKWARD);
+
+        // solvers that were stopped at several distances from the answer
+        for (int k = 0; k < 4; k++) {
+            static const char *const stops[] = {"relative_energy<1e-4", "relative_energy<1e-6",
+                                                "relative_energy<1e-8", "relative_energy<1e-13"};
+            ss_request request = {
+                .formulation = "convex", .solver = "apgd", .stop = stops[k], .skip_exact = true};
+            ss_session *session = ss_session_create(&request, NULL);
+            const ss_answer *answer = ss_session_solve(session, frame, NULL, NULL)->answer;
+            ss_certify_options options = {.step = *ss_assembly_step(ss_session_assembly(session)),
+                                          .law = SS_LAW_CONVEX,
+                                          .tolerance = 1.0,
+                                          .inside = inside.answer};
+            ss_certificate *c = ss_certify(frame, answer, &options, NULL);
+            ENSURE_INT(c->level, SS_CERTIFIED_FORWARD);
+            ENSURE(c->forward >= energy_between(frame, answer, exact.answer));
+            ss_certificate_destroy(c);
+            ss_session_destroy(session);
+        }
         forget(&exact);
         forget(&inside);
         ss_frame_destroy(frame);

@@ -191,6 +191,19 @@ def test_no_bit_of_what_is_stored_changes_unnoticed(files):
         assert "its digest is another one" in run("check", "changed.h5", code=BAD_INPUT).stdout, name
 
 
+def test_directions_in_single_precision_are_proved_and_measured_as_any_others(here):
+    """Engines of games have normals whose length is 1 to 1e-7; impulses are stored as vectors and read back as components."""
+    run("run", "spheres-on-cube", "--steps", "60", "--every", "30", "--record", "double.h5")
+    with h5py.File("double.h5", "r+") as file:
+        for frame in file["simulation_000001"].values():
+            if "contacts" in frame:
+                frame["contacts/normals"][...] = frame["contacts/normals"][:].astype(np.float32)
+                for name in ("t_u", "t_v"):
+                    frame["contacts"].pop(name, None)
+    run("certify", "double.h5", "-o", "certified.h5")
+    assert "0 faults" in run("check", "certified.h5").stdout
+
+
 @pytest.fixture
 def selected(here):
     """Card houses with exact geometry: impulses are those of the alternatives that were selected."""

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "linalg/vec3.h"
+
 /* ---- vectors of balls ------------------------------------------------------------------------------- */
 
 static ss_midrad dot(const double direction[3], const ss_midrad v[3])
@@ -256,18 +258,17 @@ static void read_contact(ss_verifier *v, int c, ss_verified_contact *to)
     // impulses of the answer
     const ss_answer *answer = v->answer;
     to->law.x[SS_NORMAL] = ss_midrad_add(ss_midrad_of(answer->normal_impulse[c]), to->pull);
-    for (int k = 0; k < SS_COMPONENTS; k++) {
-        if (k == SS_NORMAL) continue;
-        const double *vector = k < SS_ROLLING            ? answer->friction_impulse[c]
-                               : answer->rolling_impulse ? answer->rolling_impulse[c]
-                                                         : NULL;
-        const double *d = to->direction[k < SS_ROLLING ? k
-                                        : k < SS_SPIN  ? k - SS_ROLLING + SS_TANGENT
-                                                       : SS_NORMAL];
-        double sum = 0.0;
-        for (int i = 0; vector && i < 3; i++) sum += d[i] * vector[i];
-        to->law.x[k] = ss_midrad_of(sum);
-    }
+    ss_vec3 axis[3];
+    for (int k = 0; k < 3; k++) axis[k] = ss_vec3_load(to->direction[SS_NORMAL + k]);
+    double parts[3];
+    ss_vec3_components(ss_vec3_load(answer->friction_impulse[c]), axis[0], axis[1], axis[2], parts);
+    for (int k = 0; k < 2; k++) to->law.x[SS_TANGENT + k] = ss_midrad_of(parts[k]);
+    to->along = parts[2];
+    memset(parts, 0, sizeof parts);
+    if (answer->rolling_impulse)
+        ss_vec3_components(ss_vec3_load(answer->rolling_impulse[c]), axis[0], axis[1], axis[2], parts);
+    for (int k = 0; k < 2; k++) to->law.x[SS_ROLLING + k] = ss_midrad_of(parts[k]);
+    to->law.x[SS_SPIN] = ss_midrad_of(parts[2]);
 }
 
 /* ---- joints ----------------------------------------------------------------------------------------- */

@@ -23,6 +23,7 @@ typedef struct ss_verified_contact {
     double direction[3][3]; /* normal, tangents */
     ss_midrad compliance, offset, pull;
     ss_block_case law;
+    double along; /* N s: of the friction that the answer has, along the normal */
 } ss_verified_contact;
 
 typedef struct ss_verified_row {

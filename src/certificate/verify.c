@@ -163,11 +163,11 @@ static void certify(ss_verifier *v, double tolerance, const ss_answer *inside, s
     double share = to->level == SS_CERTIFIED_EXTENDED ? sqrt(to->tolerance) : to->tolerance;
     int odd = -1;
     for (int c = 0; c < v->contact_count; c++) {
-        const double *f = v->answer->friction_impulse[v->contact[c].contact],
-                     *n = v->contact[c].direction[SS_NORMAL];
+        const ss_verified_contact *contact = &v->contact[c];
+        const double *f = v->answer->friction_impulse[contact->contact];
         double size =
-            fabs(f[0]) + fabs(f[1]) + fabs(f[2]) + fabs(v->answer->normal_impulse[v->contact[c].contact]);
-        if (!(fabs(f[0] * n[0] + f[1] * n[1] + f[2] * n[2]) <= share * size)) odd = v->contact[c].contact;
+            fabs(f[0]) + fabs(f[1]) + fabs(f[2]) + fabs(v->answer->normal_impulse[contact->contact]);
+        if (!(fabs(contact->along) <= share * size)) odd = contact->contact;
     }
     if (proved && !(to->velocity_error <= share * speed && to->spin_error <= share * fmax(spin, speed))) {
         to->level = SS_CERTIFIED_NOT;

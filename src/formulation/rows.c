@@ -785,19 +785,23 @@ void ss_rows_end_answer(ss_rows *rows, ss_answer *answer)
                (size_t)answer->coordinates * sizeof *answer->generalized_velocity);
 }
 
-static void components_of(const ss_contact_row *contact, const double vector[3], double components[2])
+static void components_of(const ss_contact_row *contact, const double vector[3], double components[3])
 {
-    for (int k = 0; k < 2; k++) components[k] = ss_vec3_dot(ss_vec3_load(vector), contact->tangent[k]);
+    ss_vec3_components(ss_vec3_load(vector), contact->normal, contact->tangent[0], contact->tangent[1],
+                       components);
 }
 
 ss_contact_impulse ss_contact_impulse_of(const ss_contact_row *contact, const ss_answer *answer)
 {
     int c = contact->contact;
     ss_contact_impulse impulse = {.normal = answer->normal_impulse[c] + contact->pull};
-    components_of(contact, answer->friction_impulse[c], impulse.tangent);
+    double parts[3];
+    components_of(contact, answer->friction_impulse[c], parts);
+    for (int k = 0; k < 2; k++) impulse.tangent[k] = parts[k];
     if (answer->rolling_impulse) {
-        components_of(contact, answer->rolling_impulse[c], impulse.rolling);
-        impulse.spin = ss_vec3_dot(ss_vec3_load(answer->rolling_impulse[c]), contact->normal);
+        components_of(contact, answer->rolling_impulse[c], parts);
+        for (int k = 0; k < 2; k++) impulse.rolling[k] = parts[k];
+        impulse.spin = parts[2];
     }
     return impulse;
 }

@@ -3,6 +3,7 @@
 #define SS_LINALG_VEC3_H
 
 #include <math.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 typedef struct ss_vec3 {
@@ -78,6 +79,27 @@ static inline ss_vec3 ss_vec3_normalise(ss_vec3 v, double *length)
     double norm = ss_vec3_norm(scaled);
     if (length) *length = largest * norm;
     return (ss_vec3){scaled.x / norm, scaled.y / norm, scaled.z / norm};
+}
+
+/* Farther from 1 or 0 than rounding in double precision leaves it: of a direction in single precision. */
+static inline bool ss_vec3_is_rough(double off)
+{
+    return fabs(off) > 1e-12;
+}
+
+/* a, b, c of v = a t1 + b t2 + c n, where t2 = n x t1. Scalar products are that only where n and t1 are of
+ * unit length and at right angles, and files have them in single precision, too: then by the reciprocal
+ * basis. */
+static inline void ss_vec3_components(ss_vec3 v, ss_vec3 n, ss_vec3 t1, ss_vec3 t2, double to[3])
+{
+    to[0] = ss_vec3_dot(v, t1), to[1] = ss_vec3_dot(v, t2), to[2] = ss_vec3_dot(v, n);
+    double across = ss_vec3_dot(n, t1), volume = ss_vec3_dot(t2, t2); // n . (t1 x t2) = |n x t1|^2
+    bool rough = ss_vec3_is_rough(across) || ss_vec3_is_rough(volume - 1.0) ||
+                 ss_vec3_is_rough(ss_vec3_dot(n, n) - 1.0);
+    if (!rough || !(volume > 0.5)) return;
+    to[0] = ss_vec3_dot(v, ss_vec3_cross(t2, n)) / volume;
+    to[1] /= volume;
+    to[2] = ss_vec3_dot(v, ss_vec3_cross(t1, t2)) / volume;
 }
 
 /* Tangents of a unit normal: t1 is n crossed with the axis of n's smallest component (the first of equals),

@@ -122,12 +122,13 @@ static void describe_contacts(ss_judgement *judgement)
         ss_vec3 relative = relative_velocity(judgement, row->contact);
         ss_vec3 sliding = ss_vec3_add_scaled(relative, -ss_vec3_dot(row->normal, relative), row->normal);
         ss_vec3 friction = ss_vec3_load(answer->friction_impulse[row->contact]);
+        double along[3];
+        ss_vec3_components(friction, row->normal, row->tangent[0], row->tangent[1], along);
         state->normal = answer->normal_impulse[row->contact] + row->pull;
         ss_vec3_store(sliding, state->sliding);
         for (int i = 0; i < 2; i++) {
-            double along = ss_vec3_dot(friction, row->tangent[i]);
             state->mu[i] = row->mu[i];
-            state->friction[i] = fabs(along) > few_roundings * ss_vec3_norm(friction) ? along : 0.0;
+            state->friction[i] = fabs(along[i]) > few_roundings * ss_vec3_norm(friction) ? along[i] : 0.0;
             state->slip[i] = ss_vec3_dot(sliding, row->tangent[i]);
         }
 
@@ -135,13 +136,14 @@ static void describe_contacts(ss_judgement *judgement)
         ss_friction all = ss_friction_of(row);
         if (!(all.spin > 0.0)) continue;
         const int *pair = judgement->frame->contacts.pair[row->contact];
-        double v[2][6], moment = 0.0;
+        double v[2][6], moment[3] = {0.0};
         for (int side = 0; side < 2; side++) ss_velocity_after(judgement, pair[side], v[side]);
         if (answer->rolling_impulse)
-            moment = ss_vec3_dot(row->normal, ss_vec3_load(answer->rolling_impulse[row->contact]));
+            ss_vec3_components(ss_vec3_load(answer->rolling_impulse[row->contact]), row->normal,
+                               row->tangent[0], row->tangent[1], moment);
         ss_vec3 turning = ss_vec3_subtract(ss_vec3_load(v[1] + 3), ss_vec3_load(v[0] + 3));
         state->mu[2] = all.mu;
-        state->friction[2] = moment / all.spin;
+        state->friction[2] = moment[2] / all.spin;
         state->slip[2] = all.spin * ss_vec3_dot(row->normal, turning);
     }
 }
