@@ -95,6 +95,19 @@ def test_an_interrupted_build_continues(files, how):
     assert same("full", "part") and not Path("part/index.partial.csv").exists()
 
 
+def test_an_interrupted_build_in_a_folder_that_was_whole_loses_nothing(files):
+    """Then both indices are there, and what both have is there once."""
+    index = Path("full/index.csv").read_text()
+    Path("full/index.partial.csv").write_text(index)
+    result = run_json("collection", "build", "--recipes", "recipes", "-o", "full")
+    assert result["reused"] == 5 and result["outdated"] == 0 and Path("full/index.csv").read_text() == index
+    # a sequence that a later build made by another recipe is not that of the index any more
+    (digest,) = {row["recipe"] for row in rows("full") if row["sequence"] == "tall"}
+    Path("full/index.partial.csv").write_text(index.replace(digest, "0" * 32))
+    result = run_json("collection", "build", "--recipes", "recipes", "-o", "full")
+    assert result["reused"] == 4 and result["outdated"] == 1
+
+
 def test_what_a_killed_worker_was_writing_is_swept_away(files):
     dead = subprocess.Popen(["true"])
     dead.wait()
@@ -267,6 +280,14 @@ def test_what_was_changed_is_found(files):
     assert "walls/tall.h5: its sum" in said and "walls/tall/1: " in said
     Path("full/walls/wall-1-at0.h5").unlink()
     assert "wall-1-at0.h5" in run("collection", "verify", "full", code=BAD_INPUT).stderr
+
+
+def test_an_answer_by_other_rules_is_found(files):
+    """A right answer to the same frames under less friction is not what the collection promises."""
+    run("certify", "full/walls/tall.h5", "--with", "mu_max=0.01", "-o", "other.h5")
+    shutil.copy("other.h5", "full/walls/tall.h5")
+    assert "walls/tall/0: certified with mu_max=0.01, not by the default rules" in run(
+        "collection", "verify", "full", code=BAD_INPUT).stderr
 
 
 def test_a_problem_file_that_is_no_part_of_the_collection_is_found(files):

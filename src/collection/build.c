@@ -105,14 +105,18 @@ static void sweep_away(builder *b, const ss_sequence *sequence)
     if (folder) closedir(folder);
 }
 
-/* Sequences that an earlier build has made, whether it came to its end or not, are kept. */
+/* Sequences that an earlier build has made, whether it came to its end or not, are kept. What an unfinished
+ * index says about a sequence is newer than what the index says. */
 static bool plan(builder *b, ss_error *err)
 {
     static const char *const indexes[] = {"index.csv", UNFINISHED};
-    ss_collection_index old = {0};
-    bool good = ss_index_create(&old, err);
-    for (int i = 0; good && i < 2; i++)
-        if (access(path_of(b, indexes[i]), F_OK) == 0) good = ss_index_read_file(&old, b->path, err);
+    ss_collection_index old[2] = {{0}};
+    bool good = true;
+    for (int i = 0; good && i < 2; i++) {
+        good = ss_index_create(&old[i], err);
+        if (good && access(path_of(b, indexes[i]), F_OK) == 0)
+            good = ss_index_read_file(&old[i], b->path, err);
+    }
 
     int count = b->recipes->sequence_count;
     b->missing = ss_allocate((size_t)count + 1, sizeof *b->missing);
@@ -123,18 +127,20 @@ static bool plan(builder *b, ss_error *err)
         int before = b->index.count, frames = sequence->source ? 1 : sequence->frames;
         b->summary->sequences++;
         sweep_away(b, sequence);
-        good = reuse(b, &old, sequence, err);
+        const ss_collection_index *newest = &old[has_older(&old[1], sequence)];
+        good = reuse(b, newest, sequence, err);
         if (has_rows(&b->index, sequence)) {
             b->summary->reused++;
             frames = b->index.count - before;
             b->done += frames;
         } else {
             b->missing[b->missing_count++] = sequence;
-            b->summary->outdated += has_older(&old, sequence);
+            b->summary->outdated += has_older(newest, sequence);
         }
         b->total += frames;
     }
-    ss_index_free(&old);
+    ss_index_free(&old[0]);
+    ss_index_free(&old[1]);
     return good;
 }
 

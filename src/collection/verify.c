@@ -13,6 +13,7 @@
 #include "collection/recipe.h"
 #include "dataset/proof_file.h"
 #include "problem/cone.h"
+#include "session/method.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -104,8 +105,30 @@ static void check_name(const ss_collection_row *first, const ss_collection_row *
                             other->id);
 }
 
-/* The frame that a row is about: its hash, its certificate, and the row itself. The collection promises
- * Coulomb's law, with the default treatment of gaps and the default tolerance. */
+/* The collection promises Coulomb's law, with the default treatment of gaps and the default tolerance. */
+static bool check_rules(const ss_collection_row *row, const ss_stored_result *result, ss_findings *findings,
+                        ss_error *err)
+{
+    const ss_certificate *own = result->certificate;
+    if (own->law != SS_LAW_CONE || own->tolerance > SS_CERTIFIED_TOLERANCE)
+        ss_findings_add(findings, SS_FINDING_FAULT, row->id,
+                        "certified under the law %s to %.0e, not Coulomb's to %.0e", ss_law_name(own->law),
+                        own->tolerance, SS_CERTIFIED_TOLERANCE);
+    ss_request request = {.formulation = result->formulation, .with = result->with};
+    ss_method method;
+    ss_text others = {0};
+    if (!ss_method_prepare(&request, &method, NULL, err)) return ss_fail_in(err, "result %s", result->solver);
+    ss_options_differences(method.formulation->options, method.formulation_options, &others);
+    if (others.length > 0)
+        ss_findings_add(findings, SS_FINDING_FAULT, row->id,
+                        "certified with %.200s, not by the default rules of formulation cone",
+                        ss_text_get(&others));
+    ss_text_free(&others);
+    ss_method_free(&method);
+    return true;
+}
+
+/* The frame that a row is about: its hash, its certificate, and the row itself. */
 static bool check_frame(const verifier *v, const ss_collection_row *row, ss_bpmd *file, ss_findings *findings,
                         ss_error *err)
 {
@@ -124,11 +147,8 @@ static bool check_frame(const verifier *v, const ss_collection_row *row, ss_bpmd
         const ss_certificate *own = result.certificate;
         if (good && strcmp(result.solver, SS_CERTIFIED_RESULT) == 0 && own) {
             found = true;
-            if (own->law != SS_LAW_CONE || own->tolerance > SS_CERTIFIED_TOLERANCE)
-                ss_findings_add(findings, SS_FINDING_FAULT, row->id,
-                                "certified under the law %s to %.0e, not Coulomb's to %.0e",
-                                ss_law_name(own->law), own->tolerance, SS_CERTIFIED_TOLERANCE);
-            good = ss_stored_certificate_check(frame, &result, v->rerun, row->id, findings, err) &&
+            good = check_rules(row, &result, findings, err) &&
+                   ss_stored_certificate_check(frame, &result, v->rerun, row->id, findings, err) &&
                    check_row(row, frame, own, findings, err);
         }
         ss_stored_result_free(&result);

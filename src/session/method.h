@@ -45,6 +45,6 @@ SS_INNER void ss_step_words(const ss_step_options *step, ss_text *text);
 
 /* Appends the options that differ from their defaults, in the order of the table: "omega=1.3
  * sweep=symmetric". */
-void ss_options_differences(const ss_option *table, const void *options, ss_text *text);
+SS_INNER void ss_options_differences(const ss_option *table, const void *options, ss_text *text);
 
 #endif
