@@ -218,6 +218,25 @@ def test_both_indices_say_the_same(files):
     assert "index.json: does not say what index.csv says" in said and "sum" not in said
 
 
+@pytest.mark.parametrize("column, place", [("file", "../stranger.h5"), ("file", "/tmp/stranger.h5"), ("family", "../walls")])
+def test_an_index_leads_nowhere_but_into_its_folder(files, column, place):
+    """`subset` of a folder from elsewhere copies files to where its index says."""
+    shutil.copy("full/walls/tall.h5", "stranger.h5")
+    index = rows("full")
+    index[-1][column] = place
+    write_index(index)
+    for action in (["list", "full"], ["verify", "full"], ["subset", "full", "--where", "contacts>0", "-o", "deeper"]):
+        assert "is not a place in the folder" in run("collection", *action, code=BAD_INPUT).stderr
+    assert not Path("deeper").exists()
+
+
+def test_an_import_may_have_two_dots_in_its_name(files):
+    Path("others").mkdir()
+    shutil.copy("full/walls/tall.h5", "others/my..wall.h5")
+    run("collection", "build", "--recipes", "recipes", "-o", "full", "--import", "others")
+    run("collection", "verify", "full")
+
+
 def test_values_after_where_may_be_long(files):
     """They are compared to their last byte: a folder or a reason can be longer than any line."""
     long = "x" * 5000

@@ -83,6 +83,16 @@ const char *ss_path_name(const char *path)
     return slash ? slash + 1 : path;
 }
 
+bool ss_path_is_inside(const char *path)
+{
+    for (const char *part = path;; part++) {
+        size_t length = strcspn(part, "/");
+        if (length == 0 || (length == 2 && strncmp(part, "..", 2) == 0)) return false;
+        part += length;
+        if (!*part) return true;
+    }
+}
+
 bool ss_folder_make(const char *path, ss_error *err)
 {
     struct stat what;

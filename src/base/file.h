@@ -16,5 +16,8 @@ SS_INNER unsigned char *ss_file_read(const char *path, size_t most, size_t *size
 SS_INNER bool ss_folder_make(const char *path, ss_error *err);
 /* The last part of a path: "wall.h5" of "runs/wall.h5". */
 SS_INNER const char *ss_path_name(const char *path);
+/* Does the path of a file lead to a place in the folder that it begins at? It is relative, and none of its
+ * parts is ".." or empty. */
+SS_INNER bool ss_path_is_inside(const char *path);
 
 #endif

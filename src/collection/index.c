@@ -287,6 +287,11 @@ bool ss_index_read(ss_collection_index *index, const char *csv, size_t length, c
         if (good && (!row.id || !row.family || !row.sequence || !row.file))
             good = ss_fail(err, SS_ERROR_INPUT, "%s: line %d: id, family, sequence and file must be there",
                            path, r.line);
+        if (good && !(ss_path_is_inside(row.file) && ss_path_is_inside(row.family)))
+            good = ss_fail(err, SS_ERROR_INPUT,
+                           "%s: line %d: file \"%.80s\" of family \"%.80s\" is not a place "
+                           "in the folder of a collection",
+                           path, r.line, row.file, row.family);
         good = good && ss_index_add(index, &row, err);
     }
     if (good && r.cell.out_of_memory) good = ss_fail(err, SS_ERROR_RESOURCES, "out of memory for the index");

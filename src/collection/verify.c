@@ -312,7 +312,7 @@ static bool read_sums(verifier *v, ss_error *err)
         *end = 0;
         line++;
         bool good = strlen(at) > 66 && at[64] == ' ' && at[65] == ' ' &&
-                    strspn(at, "0123456789abcdef") == 64 && at[66] != '/' && !strstr(at + 66, "..");
+                    strspn(at, "0123456789abcdef") == 64 && ss_path_is_inside(at + 66);
         if (!good || v->file_count == lines)
             return ss_fail(err, SS_ERROR_INPUT, "%s: line %d: expected a sum, two blanks and a name", path,
                            line);
