@@ -472,10 +472,17 @@ def add_versus(book, series):
             one["scores"][t]["versus"] = {"leader": leader, **found}
 
 
-def method_to_use(series, t):
+def offered(book, series, t):
+    """Those that may be recommended: not those with shifted starts, if another one solves anything."""
+    usual = [i for i, one in enumerate(series) if not book.methods[one["method"]]["solver_options"].startswith("start=shifted")]
+    return usual if any(series[i]["scores"][t]["solved"] for i in usual) else list(range(len(series)))
+
+
+def method_to_use(book, series, t):
     """Most solved on any of its machines, then the least mean of relative costs, then first: a method, not a machine."""
     found = []
-    for i, one in enumerate(series):
+    for i in offered(book, series, t):
+        one = series[i]
         same = [other["scores"][t] for other in series if other["method"] == one["method"] and other["scores"][t]["solved"]]
         solved = max((score["solved"] for score in same), default=0)
         if solved and one["scores"][t]["solved"] == solved:
@@ -485,10 +492,10 @@ def method_to_use(series, t):
 
 def advice(book, series, t):
     scores = [one["scores"][t] for one in series]
-    use = method_to_use(series, t)
+    use = method_to_use(book, series, t)
     if use is None:
         return {"series": None, "reliable": False, "fastest": None, "mostAccurate": None}
-    half = [i for i in range(len(series)) if scores[i]["solved"] and 2 * scores[i]["solved"] >= scores[use]["solved"]
+    half = [i for i in offered(book, series, t) if scores[i]["solved"] and 2 * scores[i]["solved"] >= scores[use]["solved"]
             and series[i]["machine"] == series[use]["machine"]]
     beside = {i: versus(book, series[i], series[use], TOLERANCES[t]) for i in half}
     faster = [i for i in half if 2 * beside[i]["shared"] >= scores[use]["solved"] and beside[i]["factor"] < 1
@@ -508,13 +515,17 @@ def scenes(book, series, advised):
         return {"series": i, "solved": len(costs), "cost": shifted_mean(every) if costs else None,
                 "costSolved": shifted_mean(list(costs.values()))}
 
-    def best(members, tolerance):
+    def best_of(candidates, members, tolerance):
         found = {"series": None, "solved": 0, "cost": None, "costSolved": None}
-        for score in (there(i, members, tolerance) for i in range(len(series))):
+        for score in (there(i, members, tolerance) for i in candidates):
             same = found["solved"] and series[score["series"]]["machine"] == series[found["series"]]["machine"]
             if score["solved"] > found["solved"] or (same and score["solved"] == found["solved"] and score["cost"] < found["cost"]):
                 found = score
         return found
+
+    def best(members, tolerance):
+        first = best_of(offered(book, series, TOLERANCES.index(tolerance)), members, tolerance)
+        return first if first["solved"] else best_of(range(len(series)), members, tolerance)
 
     names = scene_names(book) if series else []
     result = []

@@ -216,3 +216,22 @@ def test_the_report_says_what_starts_save_and_where_they_hurt(block):
         run("report", "r.db", "--figure", "drift", "-o", "drift." + ending)
     for ending in ("tex", "md", "csv"):
         run("report", "r.db", "--figure", "warm-starts", "-o", "starts." + ending)
+
+
+def test_no_one_is_advised_to_start_from_the_wrong_contacts(block):
+    """A shifted start shows what a program loses that does not know its contacts again, even where it happens to be the fastest."""
+    starts = ["bench", *block, "-s", "nsgs", "--tol", "1e-4", "--quiet", "-o"]
+    run(*starts, "both.db", "--start", "cold,shifted")
+    run(*starts, "alone.db", "--start", "shifted")
+    with sqlite3.connect("both.db") as base:
+        for table, where in ("runs", "method"), ("crossings", "(SELECT method FROM runs WHERE runs.id = run)"):
+            base.execute(f"UPDATE {table} SET seconds = CASE (SELECT solver_options FROM methods WHERE methods.id = {where}) "
+                         "WHEN 'start=shifted' THEN 1e-6 ELSE 1e-3 END")
+    report = run_json("report", "both.db")
+    labels = [report["methods"][series["method"]]["label"] for series in report["series"]]
+    assert "shifted" in labels[0] and "shifted" not in labels[1], "ranks are facts"
+    main = report["mainTolerance"]
+    advice = report["advice"][main]
+    assert advice["series"] == advice["fastest"] == advice["mostAccurate"] == 1 and "start=shifted" not in advice["text"]
+    assert all(scene["best"][main]["series"] == 1 for scene in report["scenes"])
+    assert run_json("report", "alone.db")["advice"][main]["series"] == 0, "where there is nothing else"

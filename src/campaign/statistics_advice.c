@@ -53,6 +53,7 @@ static int choose(const adviser *a)
     for (int i = 0; i < a->made->series_count; i++) {
         int solved = 0, count = 0;
         double sum = 0.0;
+        if (!ss_statistics_may_recommend(a->work, a->made, a->tolerance, i)) continue;
         for (int k = 0; k < a->made->series_count; k++) {
             const ss_score *score = score_of(a, k);
             if (series[k].method != series[i].method || score->solved == 0) continue;
@@ -72,6 +73,7 @@ static int choose(const adviser *a)
 static bool is_eligible(const adviser *a, int series)
 {
     return a->made->series[series].machine == a->made->series[a->advice->series].machine &&
+           ss_statistics_may_recommend(a->work, a->made, a->tolerance, series) &&
            score_of(a, series)->solved > 0 &&
            2 * score_of(a, series)->solved >= score_of(a, a->advice->series)->solved;
 }

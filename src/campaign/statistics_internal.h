@@ -90,6 +90,10 @@ int ss_statistics_penalised(const ss_statistics_work *work, int tolerance, int r
                             int end, double *values);
 /* Does a series with this many solved at this cost come before another of its machine? */
 bool ss_statistics_is_before(int solved, double cost, int other_solved, double other_cost);
+/* May the series be recommended? Not one with shifted starts, which only show what it costs not to know
+ * contacts again; unless no other solves anything. */
+bool ss_statistics_may_recommend(const ss_statistics_work *work, const ss_statistics *made, int tolerance,
+                                 int series);
 
 /* A series beside another one; leader = -1: beside none. statistics_score.c */
 ss_versus ss_statistics_versus(const ss_statistics_work *work, const ss_statistics *made, int tolerance,

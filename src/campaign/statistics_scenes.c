@@ -60,12 +60,16 @@ bool ss_statistics_scenes(const ss_statistics_work *work, ss_statistics *made)
         // not compare.
         for (int t = 0; t < work->options->tolerance_count; t++) {
             ss_scene_score best = {.series = -1, .cost = NAN, .cost_solved = NAN};
-            for (int k = 0; k < made->series_count; k++) {
-                ss_scene_score score = judge(work, made, k, where, t);
-                bool same = best.series >= 0 && made->series[k].machine == made->series[best.series].machine;
-                if (ss_statistics_is_before(score.solved, same ? score.cost : NAN, best.solved, best.cost))
-                    best = score;
-            }
+            for (int pass = 0; pass < 2 && best.series < 0; pass++) // first those to recommend, then all
+                for (int k = 0; k < made->series_count; k++) {
+                    if (pass == 0 && !ss_statistics_may_recommend(work, made, t, k)) continue;
+                    ss_scene_score score = judge(work, made, k, where, t);
+                    bool same =
+                        best.series >= 0 && made->series[k].machine == made->series[best.series].machine;
+                    if (ss_statistics_is_before(score.solved, same ? score.cost : NAN, best.solved,
+                                                best.cost))
+                        best = score;
+                }
             int usual = made->advice[t].series;
             scene->best[t] = best;
             scene->first[t] = judge(work, made, usual < 0 ? 0 : usual, where, t);

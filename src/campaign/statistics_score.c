@@ -241,6 +241,18 @@ bool ss_statistics_is_before(int solved, double cost, int other_solved, double o
     return solved > other_solved || (solved > 0 && solved == other_solved && cost < other_cost);
 }
 
+bool ss_statistics_may_recommend(const ss_statistics_work *work, const ss_statistics *made, int tolerance,
+                                 int series)
+{
+    const ss_method_entry *methods = work->results->methods;
+    bool others = false;
+    if (ss_method_start(&methods[made->series[series].method]) != SS_START_SHIFTED) return true;
+    for (int i = 0; i < made->series_count && !others; i++)
+        others = made->series[i].scores[tolerance].solved > 0 &&
+                 ss_method_start(&methods[made->series[i].method]) != SS_START_SHIFTED;
+    return !others;
+}
+
 ss_versus ss_statistics_versus(const ss_statistics_work *work, const ss_statistics *made, int tolerance,
                                int series, int leader)
 {
