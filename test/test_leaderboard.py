@@ -50,6 +50,8 @@ def test_problems_that_no_method_solves_are_listed(ledgers):
     rows = table("unsolved", *ledgers)
     assert {int(row[2]): float(row[6]) for row in rows} == {frame: error for frame, error in least.items() if error > 1e-14}
     assert rows
+    head = Path("unsolved.csv").read_text().splitlines()[0].split(",")
+    assert all(row[head.index("Runs")] == "4" for row in rows), "two methods, on two machines"
 
 
 def test_the_same_machine_twice_keeps_the_first(ledgers):

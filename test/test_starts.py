@@ -3,6 +3,7 @@ takes that many iterations, so that every run says how long the chain is that le
 import csv
 import math
 import os
+import re
 import signal
 import sqlite3
 import subprocess
@@ -214,6 +215,10 @@ def test_the_report_says_what_starts_save_and_where_they_hurt(block):
         assert float(row["relative energy error, median"]) == pytest.approx(error, rel=1e-12)
     for ending in ("svg", "pdf", "png", "tex", "md"):
         run("report", "r.db", "--figure", "drift", "-o", "drift." + ending)
+    run("bench", "a.h5", "--frame", "0:4", "-s", "nsgs", "--start", "cold,own", "--iterations", "50", "-o", "four.db", "--quiet")
+    run("report", "four.db", "--figure", "drift", "-o", "four.svg")
+    words = re.findall(r">([^<>]+)</t", Path("four.svg").read_text())
+    assert {"0", "1", "2", "3"} <= set(words) and "0.5" not in words, "there is no frame between two frames"
     for ending in ("tex", "md", "csv"):
         run("report", "r.db", "--figure", "warm-starts", "-o", "starts." + ending)
 

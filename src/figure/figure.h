@@ -49,6 +49,7 @@ typedef struct ss_plot_axis {
     const char *label;
     bool log;
     bool doubling; /* log: ticks at 1, 2, 4, 8 ... */
+    bool whole;    /* linear: of things that are counted; no ticks between whole numbers */
     bool reversed; /* falling to the right, or upwards */
     ss_tick_words words;
     double from, to; /* equal: chosen to show everything */

@@ -70,9 +70,11 @@ static double stacked_below(const ss_figure *figure, const ss_plot_series *upto,
 }
 
 /* Steps of 1, 2 or 5 times a power of ten, about `about` of them. */
-static double nice_step(double range, double about)
+static double nice_step(double range, double about, bool whole)
 {
-    double raw = range / about, power = pow(10.0, floor(log10(raw)));
+    double raw = range / about;
+    if (whole && raw < 1.0) return 1.0;
+    double power = pow(10.0, floor(log10(raw)));
     double digit = raw / power;
     return power * (digit < 1.5 ? 1.0 : digit < 3.5 ? 2.0 : digit < 7.5 ? 5.0 : 10.0);
 }
@@ -103,7 +105,7 @@ static void choose_range(ss_plot_axis *axis, const ss_plot_axis *wanted)
         axis->to += axis->to == 0.0 ? 1.0 : 0.5 * range;
         range = axis->to - axis->from;
     }
-    double step = nice_step(range, 5.0);
+    double step = nice_step(range, 5.0, axis->whole);
     axis->from = floor(axis->from / step + 1e-9) * step;
     axis->to = ceil(axis->to / step - 1e-9) * step;
 }
@@ -247,7 +249,7 @@ static void choose_ticks(const canvas *on, const ss_plot_axis *axis, double leng
         static const double about[LINEAR_TRIES] = {5, 4, 3, 2, 1};
         for (int k = 0; k < LINEAR_TRIES; k++) {
             double low = fmin(axis->from, axis->to), high = fmax(axis->from, axis->to);
-            double step = nice_step(high - low, about[k]), first = ceil(low / step - 1e-9);
+            double step = nice_step(high - low, about[k], axis->whole), first = ceil(low / step - 1e-9);
             to->count = 0;
             for (int i = 0; i < MOST_TICKS && (first + i) * step <= high + 1e-9 * step; i++)
                 add_tick(to, axis, (first + i) * step);

@@ -56,7 +56,7 @@ bool ss_report_drift(const ss_report_request *request, ss_report_exhibit *to, ss
     ss_data_add_column(&to->table, "series", SS_CELL_NUMBER);
     ss_data_add_column(&to->table, "frame of the simulation", SS_CELL_NUMBER);
     ss_data_add_column(&to->table, ss_report_words(to, "%s, median", measure), SS_CELL_NUMBER);
-    to->figure.x = (ss_plot_axis){.label = "frame of the simulation"};
+    to->figure.x = (ss_plot_axis){.label = "frame of the simulation", .whole = true};
     to->figure.y = (ss_plot_axis){
         .label = ss_report_words(to, "%s (median)", measure), .log = true, .words = SS_TICK_POWER};
     if (statistics->start_count == 0) return true;

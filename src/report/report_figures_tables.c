@@ -296,8 +296,7 @@ static double error_of(const ss_report_request *request, const ss_run_entry *run
 
 bool ss_report_unsolved(const ss_report_request *request, ss_report_exhibit *to, ss_error *err)
 {
-    static const char *const columns[] = {"Scene",   "File",    "Frame", "Contacts",
-                                          "Methods", "Nearest", "Error"};
+    static const char *const columns[] = {"Scene", "File", "Frame", "Contacts", "Runs", "Nearest", "Error"};
     (void)err;
     const ss_results *results = request->results;
     const ss_statistics *statistics = request->statistics;

@@ -84,6 +84,16 @@ export function logScale(axis: Axis): Plot.ScaleOptions {
   };
 }
 
+/** An axis of things that are counted, from `first` to `last`: no ticks between whole numbers. */
+export function countScale(label: string, first: number, last: number, width: number): Plot.ScaleOptions {
+  const most = Math.max(1, width / 80);
+  let step = 1;
+  for (let k = 1; (last - first) / step > most; k++) step = [1, 2, 5][k % 3] * 10 ** Math.floor(k / 3);
+  const from = Math.ceil(first / step);
+  const ticks = Array.from({ length: Math.floor(last / step) - from + 1 }, (_, i) => (from + i) * step);
+  return { label, labelArrow: "none", ticks, tickFormat: String };
+}
+
 export function shareScale(label: string): Plot.ScaleOptions {
   return {
     domain: [0, 1],
@@ -169,11 +179,8 @@ function nameEnds(drawing: SVGSVGElement, lines: Lines, { width, height }: { wid
   for (let i = chosen.length - 1; i >= 0; i--)
     chosen[i].at = Math.min(chosen[i].at, i === chosen.length - 1 ? bottom : chosen[i + 1].at - END_HEIGHT);
   const left = width - END_ROOM + 20;
-  const names = shortSeries(
-    lines.model,
-    chosen.map(({ series }) => series),
-    END_LENGTH,
-  );
+  const named = chosen.map(({ series }) => series);
+  const names = lines.endName ? named.map(lines.endName) : shortSeries(lines.model, named, END_LENGTH);
   chosen.forEach((end, i) => {
     const { colour } = look(end.series);
     drawing.append(

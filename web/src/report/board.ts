@@ -114,7 +114,7 @@ export function unsolvedTable(model: Model): HTMLElement {
   }
   const numbers = (): string =>
     csv(
-      ["Scene", "File", "Frame", "Contacts", "Methods", "Nearest", "Error"],
+      ["Scene", "File", "Frame", "Contacts", "Runs", "Nearest", "Error"],
       rows().map((row) => [
         ...problemCells(model, row.problem),
         problems[row.problem].contacts,

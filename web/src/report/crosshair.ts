@@ -10,6 +10,7 @@ import { swatch } from "./swatch";
 
 export interface Lines {
   model: Model;
+  endName?: (series: number) => string; // at the end of a line; else the label of the series
   wanted: number[];
   points: Point[];
   step?: boolean; // a value holds until the next one; else the values are those of the nearest points

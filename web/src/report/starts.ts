@@ -4,7 +4,7 @@ import { csv } from "../common/download";
 import { NONE, count, number, plural } from "../common/format";
 import { look } from "../common/palette";
 import { menu } from "./address";
-import { chart, heightFor, logScale } from "./axes";
+import { chart, countScale, heightFor, logScale } from "./axes";
 import type { Point } from "./axes";
 import type { StartScore, StartStanding } from "./data";
 import { costValue, runsButton } from "./details";
@@ -163,10 +163,19 @@ export function drift(model: Model): Figure {
           {
             width,
             height: heightFor(width),
-            x: { label: "frame of the simulation", labelArrow: "none" },
+            x: countScale("frame of the simulation", 0, Math.max(...points.map((p) => p.x)), width),
             y: logScale({ label: `${model.measureName} (median)`, values: points.map((p) => p.y) }),
           },
-          { model, wanted, points, lowIsGood: true, heading: (frame) => `frame ${frame}`, value: number },
+          {
+            model,
+            wanted,
+            points,
+            lowIsGood: true,
+            heading: (frame) => `frame ${frame}`,
+            value: number,
+            // All lines are of one method.
+            endName: (series) => starts.find((standing) => standing.series === series)?.start ?? "from zero",
+          },
         ),
         table,
         note: keyList(seriesKey(model, wanted)),
