@@ -323,14 +323,13 @@ TEST(labels_say_only_what_tells_methods_apart)
     several[7].stop = CARELESS("none");
     several[8].reference = CARELESS("nsgs");
     check_labels(several, 9,
-                 (const char *[]){
-                     "pgs", "pgs (omega=1.3)", "psor (stop none)",
-                     "psor (stop relative_energy<1e-8, keep best:energy)",
-                     "psor (stop relative_energy<1e-8, keep last, no time limit)",
-                     "psor (stop relative_energy<1e-8, keep last, 2.5 s, seed 1, built in, no reference)",
-                     "psor (stop relative_energy<1e-8, keep last, 2.5 s, seed 1, plug-in 01234567)",
-                     "psor (stop relative_energy<1e-8, keep last, 2.5 s, seed 7)",
-                     "psor (stop relative_energy<1e-8, keep last, 2.5 s, seed 1, built in, reference nsgs)"});
+                 (const char *[]){"pgs", "pgs (omega=1.3)", "psor (stop none)",
+                                  "psor (tol 1e-8, keep best:energy)",
+                                  "psor (tol 1e-8, keep last, no time limit)",
+                                  "psor (tol 1e-8, keep last, 2.5 s, seed 1, built in, no reference)",
+                                  "psor (tol 1e-8, keep last, 2.5 s, seed 1, plug-in 01234567)",
+                                  "psor (tol 1e-8, keep last, 2.5 s, seed 7)",
+                                  "psor (tol 1e-8, keep last, 2.5 s, seed 1, built in, reference nsgs)"});
 }
 
 /* ---- merging ------------------------------------------------------------------------------------------ */

@@ -89,6 +89,7 @@ typedef enum detail {
 /* An empty text adds nothing. */
 static void describe(const ss_method_entry *method, detail which, ss_text *text)
 {
+    static const char usual[] = "relative_energy<"; // as on the command line: --tol 1e-4
     switch (which) {
     case DETAIL_SET:
         ss_text_append(text, method->set);
@@ -97,7 +98,10 @@ static void describe(const ss_method_entry *method, detail which, ss_text *text)
         if (method->with[0]) ss_text_appendf(text, "with %s", method->with);
         break;
     case DETAIL_STOP:
-        ss_text_appendf(text, "stop %s", method->stop);
+        if (strncmp(method->stop, usual, sizeof usual - 1) == 0)
+            ss_text_appendf(text, "tol %s", method->stop + sizeof usual - 1);
+        else
+            ss_text_appendf(text, "stop %s", method->stop);
         break;
     case DETAIL_KEEP:
         ss_text_appendf(text, "keep %s", method->keep);
