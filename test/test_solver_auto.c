@@ -509,6 +509,44 @@ TEST(a_plank_on_three_supports_needs_no_unique_impulses)
     ss_cone_destroy(cone);
 }
 
+static ss_problem *planar_problem(int contacts, const double *A, const double *b, const double *mu)
+{
+    ss_error err;
+    int size = 2 * contacts;
+    ss_problem *problem = known(ss_problem_create(size, contacts, -1, &err), &err);
+    for (int k = 0; k < contacts; k++) {
+        problem->blocks[k] = ss_planted_block(SS_LAW_CONE, 2 * k, 2);
+        problem->blocks[k].mu = mu[k];
+    }
+    memcpy(problem->b, b, (size_t)size * sizeof *b);
+    problem->A = sparse_of_dense(size, A);
+    ss_problem_matrix_changed(problem);
+    return problem;
+}
+
+/* Slender rods and high friction: sweeps, Newton steps and the way inside all end elsewhere, or on a ray, and
+ * only one combination of the contacts' states obeys the laws. */
+TEST(a_few_planar_contacts_are_solved_whenever_some_of_their_states_do)
+{
+    static const double wedged[] = {4, 2, 2, 4, 2, 1, 1, 2, 2, 1, 1, 2, 4, 2, 2, 4}, load[] = {-2, -3, -1, 0};
+    static const double indefinite[] = {1,  2,  -1, 1,  0, 1,  0,  1,  2, 3, -2, 1,  2,  2, -2, 0,
+                                        -1, -2, 2,  -1, 2, -2, -1, -2, 1, 1, -1, 2,  -2, 1, -1, -1,
+                                        0,  2,  2,  -2, 3, 1,  2,  0,  1, 2, -2, 1,  1,  1, -1, 2,
+                                        0,  -2, -1, -1, 2, -1, 3,  -2, 1, 0, -2, -1, 0,  2, -2, 1};
+    ss_problem *problems[] = {
+        planar_problem(2, wedged, load, (const double[]){0.1, 1000.0}),
+        planar_problem(4, indefinite, (const double[]){0, 0, -3, -2, -1, 1, 0, -2},
+                       (const double[]){0.0, 10.0, 0.5, 5.0}),
+    };
+    for (size_t k = 0; k < sizeof problems / sizeof *problems; k++) {
+        told got = solve(problems[k], 20000);
+        if (got.status != SS_CONVERGED) KIT_FAIL("%s\n%s", ss_status_name(got.status), got.notes);
+        check_notes(&got, (const char *const[]){"-> enumerate", "enumerate: solved", NULL});
+        told_free(&got);
+        ss_problem_destroy(problems[k]);
+    }
+}
+
 /* ---- how it ends ------------------------------------------------------------------------------------ */
 
 TEST(what_has_no_solution_is_called_a_ray_and_not_solved)

@@ -10,8 +10,8 @@
 #include "solver/auto/auto_learned.h"
 
 extern const ss_solver ss_solver_admm, ss_solver_alart_curnier, ss_solver_block_pivot, ss_solver_batched_nncg,
-    ss_solver_dantzig, ss_solver_fischer_newton, ss_solver_interior_point, ss_solver_lemke,
-    ss_solver_minmap_newton, ss_solver_nncg, ss_solver_normal_friction_splitting,
+    ss_solver_dantzig, ss_solver_enumerate, ss_solver_fischer_newton, ss_solver_interior_point,
+    ss_solver_lemke, ss_solver_minmap_newton, ss_solver_nncg, ss_solver_normal_friction_splitting,
     ss_solver_projected_fixed_point, ss_solver_proximal_point;
 
 /* ---- what is learned -------------------------------------------------------------------------------- */
@@ -466,7 +466,7 @@ static void plan_boxes(const ss_problem *problem, const ss_auto_features *f, ss_
  * joints; in piles and between joints the interior point method needs fewer steps. */
 static void plan_cones(const ss_problem *problem, const ss_auto_features *f, ss_auto_plan *plan)
 {
-    enum { FEW_WITHOUT_BODIES = 300, TURNS = 2, FEW_BODIES = 12 };
+    enum { COUNTED = 8, FEW_WITHOUT_BODIES = 300, TURNS = 2, FEW_BODIES = 12 };
     static const double end_in_heaps = 0.5; // share of heaps that a few Newton steps end
     bool pile = is_pile(problem, f);
     // Without friction it is a quadratic programme, which takes a few Newton steps and hundreds of splitting.
@@ -482,6 +482,9 @@ static void plan_cones(const ss_problem *problem, const ss_auto_features *f, ss_
     }
     if (f->kind == SS_AUTO_FEW && !few_with_joints)
         add(problem, plan, newton(&ss_solver_minmap_newton, SS_WATCH_STEPS, f));
+    // States of two contacts in space, or four in the plane, are counted in less time than the others take
+    // to find out that they get nowhere: wedges, and matrices that no mechanical system has.
+    if (f->unknowns <= COUNTED) add(problem, plan, pivots(&ss_solver_enumerate, f));
     if (f->kind == SS_AUTO_STRUCTURE && !f->bodies && f->unknowns <= FEW_WITHOUT_BODIES) {
         // Many structures at rest need one or two turns of normals and friction; more are not worth it.
         ss_auto_choice turns = pivots(&ss_solver_normal_friction_splitting, f);
