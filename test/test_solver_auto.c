@@ -547,6 +547,42 @@ TEST(a_few_planar_contacts_are_solved_whenever_some_of_their_states_do)
     }
 }
 
+/* Sweeps double the impulses of this matrix, which no mechanical system has, until its loads are lost in the
+ * rounding of A x + b: what is left of the error then is nothing, and nothing is solved. */
+TEST(impulses_in_which_the_load_is_lost_are_not_a_solution)
+{
+    static const double A[] = {1, 1,  -2, 2, -1, 2, 1,  2, -2, -1, 0, -2, -2, -2, 3, 2, 0,  0,
+                               2, -1, 2,  3, 2,  2, -1, 0, 0,  2,  2, -2, 2,  -2, 0, 2, -2, 1};
+    ss_problem *problem =
+        planar_problem(3, A, (const double[]){-1, 0, -2, 1, 0, -1}, (const double[]){1000.0, 100.0, 1.0});
+    told got = solve(problem, 20000);
+    double gauge[SS_GAUGE_COUNT], lost[6] = {[4] = 0x1p60, [5] = 0x1p60};
+    ENSURE(ss_problem_measure(problem, got.x, gauge, NULL));
+    if (got.status == SS_CONVERGED) KIT_FAIL("solved by impulses of %.2g\n%s", got.x[4], got.notes);
+    // the last contact slides, and the others part as they are shaken: -2 m/s of approach disappear in 2^62
+    ENSURE(ss_problem_measure(problem, lost, gauge, NULL));
+    for (int g = 0; g < SS_GAUGE_COUNT; g++) {
+        if (!isinf(gauge[g])) KIT_FAIL("%s is %g", ss_gauge_name((ss_gauge)g), gauge[g]);
+    }
+    told_free(&got);
+    ss_problem_destroy(problem);
+
+    // Normal and tangent share one row of a body: a wedge, in which -0.18 m/s disappear in 1e15.
+    static const double wedge[] = {3.819406667422229e-08, 4.6422237909897475e-05, 4.6422237909897475e-05,
+                                   0.056423009127163151};
+    static const double squeeze[] = {2869075037696934.0, -2360542020752.8921};
+    problem = planar_problem(1, wedge, (const double[]){-0.18207853501399812, 0.67765623654411056},
+                             (const double[]){100.0});
+    ss_run_options run = {.max_iterations = 20000, .stop = stop_rule("natural_map<1e-8"), .explain = true};
+    got = solve_with("auto", problem, &run);
+    if (got.status == SS_CONVERGED) KIT_FAIL("solved by impulses of %.2g\n%s", got.x[0], got.notes);
+    ENSURE(ss_problem_measure(problem, squeeze, gauge, NULL));
+    ENSURE(gauge[SS_GAUGE_RELATIVE_ENERGY] > 1.0 && isfinite(gauge[SS_GAUGE_RELATIVE_ENERGY]));
+    ENSURE(isinf(gauge[SS_GAUGE_NATURAL_MAP]));
+    told_free(&got);
+    ss_problem_destroy(problem);
+}
+
 /* ---- how it ends ------------------------------------------------------------------------------------ */
 
 TEST(what_has_no_solution_is_called_a_ray_and_not_solved)

@@ -339,6 +339,9 @@ static bool gauge_applies(const ss_problem *problem, int gauge)
     return gauge != SS_GAUGE_NATURAL_MAP || ss_problem_laws(problem) & (SS_LAW_CONE | SS_LAW_CONVEX);
 }
 
+/* Of the terms of b. */
+static const double few_roundings = 1e-15;
+
 /* J: the energy to compare with */
 static double reference_energy(const ss_gauge_scale *scale)
 {
@@ -399,6 +402,47 @@ ss_team *ss_gauge_team(const ss_gauge_scale *scale, const ss_problem *problem)
     return ss_team_for(scale->team, block * problem->block_count, 0.0, lines * problem->block_count);
 }
 
+/* Impulses so large that b is lost in A x + b: their squares are this many times those of the load, a hundred
+ * roundings. */
+static const double too_large = 1e28;
+
+/* Where b is a sum of terms that cancel, those count. */
+static bool loses_load(const ss_problem *problem, const ss_gauge_scale *scale, double of_x)
+{
+    double of_b = 2.0 * scale->rounding_energy / (few_roundings * few_roundings);
+    for (int i = 0; i < problem->size; i++) {
+        double a = scale->inverse_mass[i];
+        if (a > 0.0) of_b += problem->b[i] * problem->b[i] / a;
+    }
+    return of_b > 0.0 && of_x > too_large * of_b;
+}
+
+/* The gauges that are nothing only because rounding has made them so, as bits 1 << gauge. Impulses in which b
+ * is lost have no error, and solve nothing. The natural map, whose step is 1 in place of a mass, may lose the
+ * velocities in r - u~ before: then the energy has the say. What is lost in part is an error as large as b:
+ * only errors of nearly nothing need to be looked at. */
+static unsigned lost_gauges(const ss_problem *problem, const ss_gauge_scale *scale, const double *x,
+                            const double *w, const double *values)
+{
+    static const double nearly_nothing = 1e-9, unsolved = 1e-3;
+    double load = scale->load, small = nearly_nothing * load, of_x = 0.0, impulse = 0.0;
+    bool map_seems_solved = values[SS_GAUGE_NATURAL_MAP] < nearly_nothing;
+    if (!(values[SS_GAUGE_RELATIVE_ENERGY] < nearly_nothing || map_seems_solved ||
+          values[SS_GAUGE_NATURAL_RESIDUAL] < small || values[SS_GAUGE_FISCHER_BURMEISTER] < small))
+        return 0;
+    for (int i = 0; i < problem->size; i++) {
+        impulse += x[i] * x[i];
+        of_x += scale->inverse_mass[i] * x[i] * x[i];
+    }
+    if (of_x > too_large * scale->start_energy && loses_load(problem, scale, of_x)) return ~0u;
+
+    if (!map_seems_solved || !(load > 0.0) || !(impulse > too_large * load * load)) return 0;
+    double energy[SS_GAUGE_COUNT];
+    ss_gauge_measure(problem, scale, x, w, 1u << SS_GAUGE_RELATIVE_ENERGY, energy);
+    bool is_solved = energy[SS_GAUGE_RELATIVE_ENERGY] < unsolved;
+    return is_solved ? 0 : 1u << SS_GAUGE_NATURAL_MAP | 1u << SS_GAUGE_NATURAL_RESIDUAL;
+}
+
 void ss_gauge_measure(const ss_problem *problem, const ss_gauge_scale *scale, const double *x,
                       const double *w, unsigned mask, double *values)
 {
@@ -444,9 +488,13 @@ void ss_gauge_measure(const ss_problem *problem, const ss_gauge_scale *scale, co
             sqrt(sum.natural_map_squared) / (scale->load > 0.0 ? scale->load : 1.0);
         if (scale->is_beyond) values[SS_GAUGE_NATURAL_MAP] = INFINITY;
     }
-    // what was measured and came to nothing is no small error either
+    // what was measured and is not a number, or lost, is no small error either
+    unsigned lost = lost_gauges(problem, scale, x, w, values);
+    double all = sum.energy + sum.natural_residual + sum.fischer_burmeister + sum.natural_map_squared;
+    if (isfinite(all) && !lost) return;
     for (int g = 0; g < SS_GAUGE_COUNT; g++) {
-        if (isnan(values[g]) && mask & 1u << g && gauge_applies(problem, g)) values[g] = INFINITY;
+        if ((isnan(values[g]) || lost & 1u << g) && mask & 1u << g && gauge_applies(problem, g))
+            values[g] = INFINITY;
     }
 }
 
@@ -531,7 +579,6 @@ static double sum_of_terms(const ss_bodies_form *form, int i, double *size)
  * set by hand, whatever the bodies do, they are of the size of b. */
 static double rounding_energy(const ss_problem *problem, const double *inverse_mass)
 {
-    static const double few_roundings = 1e-15;
     bool is_of_bodies = problem->bodies != NULL;
     double of_terms = 0.0, of_b = 0.0;
     for (int i = 0; i < problem->size; i++) {
