@@ -390,9 +390,11 @@ static bool prepare_state(struct ss_run_state *state, ss_arena *arena, const ss_
     if (options->time_limit > 0.0) state->measuring_cost = ss_clock_seconds() - began;
     double scene = options->scene_energy > 0.0 ? options->scene_energy : state->scale.start_energy;
     state->stop = ss_stop_criterion_of(&options->stop, request->test, scene, problem);
-    ss_stop_rule best = {.gauge = options->keep.gauge,
-                         .below = options->keep.which == SS_KEEP_BEST ? 1.0 : 0.0};
-    state->keep = ss_stop_criterion_of(&best, NULL, 0.0, problem);
+    state->keep = (ss_stop_criterion){.gauge = SS_GAUGE_NONE};
+    if (options->keep.which == SS_KEEP_BEST) {
+        ss_stop_rule best = {.gauge = options->keep.gauge, .below = 1.0};
+        state->keep = ss_stop_criterion_of(&best, NULL, 0.0, problem);
+    }
     state->keep_last = options->keep.which == SS_KEEP_LAST;
     memcpy(state->start, x, n * sizeof *x);
     if (ss_run_keeps_best(state) || state->keep_last) memcpy(state->best, x, n * sizeof *x);
