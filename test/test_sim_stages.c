@@ -293,6 +293,119 @@ TEST(user_function_stops_the_step_after_all)
     end(sim);
 }
 
+static bool add_and_stop(ss_sim *sim, void *context, ss_error *err)
+{
+    (void)context;
+    for (int k = 0; k < 20; k++) add_box(ss_sim_world(sim), k, 5, 1, 0.2, 0.2, 0.2);
+    return ss_world_finish(ss_sim_world(sim), err) && ss_fail(err, SS_ERROR_USAGE, "enough");
+}
+
+TEST(what_a_user_function_added_outlives_its_step_as_it_was_added)
+{
+    for (int fast = 0; fast < 2; fast++) {
+        ss_error err = {0};
+        ss_sim_options options = default_options();
+        options.fast = fast;
+        ss_world *world = fair();
+        int link = add_box(world, 3, 0, 1, 0.2, 0.1, 0.1); // the state of joints follows that of bodies
+        add_joint(world,
+                  (ss_joint){.kind = SS_JOINT_REVOLUTE, .a = SS_WORLD, .b = link, .anchor = {2.9, 0, 1}});
+        ss_sim *sim = start(world, &options);
+        run(sim, 20);
+        int bodies = ss_world_body_count(world);
+        must(ss_sim_call_at(sim, SS_AFTER_STEP, add_and_stop, NULL, &err), &err);
+        double speed = body_of(sim, link)->velocity[2];
+        ENSURE(!ss_sim_step(sim, &err));
+        ENSURE_INT(ss_world_body_count(world), bodies + 20);
+        ENSURE_NEAR(body_of(sim, link)->velocity[2], speed, 0.0);
+        for (int k = 0; k < 20; k++) ENSURE_NEAR(body_of(sim, bodies + k)->position[2], 1.0, 0.0);
+        end(sim);
+    }
+}
+
+/* What a user function may see of the step before: what anyone saw after it, or nothing at all. */
+typedef struct sight {
+    bool there;
+    int contacts;
+    double time, impulses, gaps;
+} sight;
+
+static sight look_at(const ss_sim *sim)
+{
+    const ss_frame *frame = ss_sim_frame(sim);
+    const ss_answer *answer = ss_sim_answer(sim);
+    sight seen = {.there = frame && answer};
+    if (!seen.there) return seen;
+    seen.contacts = frame->contacts.count;
+    seen.time = frame->time;
+    for (int c = 0; c < frame->contacts.count; c++) {
+        seen.impulses += (c + 1) * answer->normal_impulse[c];
+        seen.gaps += (c + 1) * frame->contacts.gap[c];
+    }
+    return seen;
+}
+
+static bool look(ss_sim *sim, void *context, ss_error *err)
+{
+    (void)err;
+    *(sight *)context = look_at(sim);
+    return true;
+}
+
+/* A cart, whose steps in minimal coordinates need no frame, and a box. */
+static ss_sim *start_cart(int kind, bool box)
+{
+    static const double height = 0.2;
+    ss_world *world = empty_world(0, 0, -9.81);
+    add_floor(world);
+    int body = add_box(world, 0, 0, 0.25, 1, 0.5, 0.1);
+    for (int k = 0; k < 4; k++) {
+        double x = k % 2 ? 0.4 : -0.4, y = k / 2 ? 0.35 : -0.35;
+        int wheel = add_ball(world, x, y, height, height);
+        add_joint(world, (ss_joint){.kind = SS_JOINT_REVOLUTE,
+                                    .a = body,
+                                    .b = wheel,
+                                    .anchor = {x, y, height},
+                                    .axis = {0, 1, 0}});
+    }
+    ss_world_body(world, body)->velocity[0] = 1.0;
+    if (box) add_box(world, 0, 2, 0.15, 0.2, 0.2, 0.2);
+    ss_sim_options options = default_options();
+    options.threads = 1;
+    options.fast = kind == 1;
+    if (kind == 2) options.coordinates = SS_MINIMAL;
+    return start(world, &options);
+}
+
+TEST(a_user_function_sees_the_frame_of_the_step_before_or_none)
+{
+    for (int kind = 0; kind < 3; kind++)
+        for (int stage = SS_BEFORE_COLLISION; stage <= SS_AFTER_CONTACTS; stage++)
+            for (int late = 0; late < 2; late++) { // the function is there from the start, or comes later
+                ss_error err = {0};
+                sight seen = {0}, expected = {0};
+                ss_sim *sim = start_cart(kind, kind < 2), *twin = start_cart(kind, kind < 2);
+                run(sim, late ? 20 : 0);
+                must(ss_sim_call_at(sim, (ss_stage)stage, look, &seen, &err), &err);
+                run(twin, late ? 20 : 0);
+                for (int n = 0; n < 30; n++) {
+                    expected = look_at(twin);
+                    run(sim, 1);
+                    run(twin, 1);
+                    bool has_one = expected.there && (kind == 0 || stage == SS_BEFORE_COLLISION);
+                    if (late && n == 0 && stage == SS_AFTER_CONTACTS) continue;
+                    ENSURE_INT(seen.there, has_one);
+                    if (!has_one) continue;
+                    ENSURE_INT(seen.contacts, expected.contacts);
+                    ENSURE_NEAR(seen.time, expected.time, 0.0);
+                    ENSURE_NEAR(seen.impulses, expected.impulses, 0.0);
+                    ENSURE_NEAR(seen.gaps, expected.gaps, 0.0);
+                }
+                end(sim);
+                end(twin);
+            }
+}
+
 static void refuse(const char *part, void (*change)(ss_sim_options *))
 {
     ss_error err = {0};

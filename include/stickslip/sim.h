@@ -123,9 +123,9 @@ SS_API int64_t ss_sim_steps(const ss_sim *sim);
 
 /* Bodies of the frame are the dynamic, enabled bodies of the world in order; ss_sim_frame_body maps them
  * back. Static and kinematic ones are SS_WORLD; their motion is in contacts/surface_velocity and in the
- * joints' time_derivative. In minimal coordinates, a step of trees that touch nothing makes its frame and
- * its answer when they are looked at, from the state before it: look before masses are changed or
- * something is added to the world (then it is NULL). */
+ * joints' time_derivative. A step with `fast`, or of trees in minimal coordinates, makes its frame and its
+ * answer when they are looked at, from the state before it: look before masses are changed, something is
+ * added to the world, or the next step finds its contacts (then both are NULL until it is done). */
 /* Of the last (sub)step; NULL before the first, and after one of SS_INTEGRATOR_RUNGE_KUTTA. */
 SS_API const ss_frame *ss_sim_frame(const ss_sim *sim);
 /* Where the kinematic bodies were when that frame was made, in their order: for ss_writer_scenery. */

@@ -85,5 +85,6 @@ bool ss_collision_replace(ss_collision *collision, ss_shape_kind a, ss_shape_kin
         return ss_fail(err, SS_ERROR_USAGE,
                        "collision: a pair function is for two kinds of shapes in the order of ss_shape_kind");
     collision->replaced[a][b] = (ss_replacement){function, context};
+    collision->kept_count = 0; // by another function
     return true;
 }

@@ -106,6 +106,9 @@ bool ss_sim_call_at(ss_sim *sim, ss_stage stage, ss_user_function *function, voi
         return ss_fail(
             err, SS_ERROR_USAGE,
             "fast: real-time steps have no frame that a user function could change before a solve");
+
+    // When it looks at a frame that waits now, the state before that step will be gone.
+    if (stage == SS_BEFORE_COLLISION) complete(sim);
     ss_call_list *list = &sim->calls[stage];
     if (list->count == list->capacity) {
         int capacity = 2 * list->capacity + 8;

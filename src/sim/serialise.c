@@ -32,23 +32,35 @@ static void exchange_law(ss_axis_law *law, ss_byte_stream *bytes)
     PASS_NUMBERS(bytes, law, target, motor_damping, 12); // and all in between
 }
 
+ss_world_counts ss_sim_counts(const ss_sim *sim)
+{
+    return (ss_world_counts){ss_world_body_count(sim->world), ss_world_joint_count(sim->world),
+                             ss_world_shape_count(sim->world), sim->controllers.count};
+}
+
 void ss_sim_exchange_world(const ss_sim *sim, ss_byte_stream *bytes)
+{
+    ss_world_counts all = ss_sim_counts(sim);
+    ss_sim_exchange_counted(sim, &all, bytes);
+}
+
+void ss_sim_exchange_counted(const ss_sim *sim, const ss_world_counts *of, ss_byte_stream *bytes)
 {
     ss_world *world = sim->world;
     ss_byte_stream_pass(bytes, ss_world_gravity(world), 3 * sizeof(double));
-    for (int b = 0; b < ss_world_body_count(world); b++) exchange_body(ss_world_body(world, b), bytes);
-    for (int j = 0; j < ss_world_joint_count(world); j++) {
+    for (int b = 0; b < of->bodies; b++) exchange_body(ss_world_body(world, b), bytes);
+    for (int j = 0; j < of->joints; j++) {
         ss_joint *joint = ss_world_joint(world, j);
         PASS(bytes, joint->disabled);
         PASS_NUMBERS(bytes, joint, turned, load_direction, 5);
         for (int k = 0; k < 2; k++) exchange_law(&joint->law[k], bytes);
     }
-    for (int s = 0; s < ss_world_shape_count(world); s++) {
+    for (int s = 0; s < of->shapes; s++) {
         ss_shape *shape = ss_world_shape(world, s);
         PASS(bytes, shape->surface_velocity);
         PASS(bytes, shape->ghost);
     }
-    for (int c = 0; c < sim->controllers.count; c++) PASS(bytes, sim->controllers.items[c]->sum);
+    for (int c = 0; c < of->controllers; c++) PASS(bytes, sim->controllers.items[c]->sum);
 }
 
 void ss_sim_exchange_warm(ss_warm *warm, ss_byte_stream *bytes)

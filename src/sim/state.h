@@ -85,6 +85,11 @@ typedef struct ss_row_origin {
     int joint, index, of;
 } ss_row_origin;
 
+/* How much of what a world had when its state was written. */
+typedef struct ss_world_counts {
+    int bodies, joints, shapes, controllers;
+} ss_world_counts;
+
 typedef struct ss_user_call {
     ss_user_function *function;
     void *context;
@@ -199,10 +204,11 @@ struct ss_sim {
     ss_answer *answer; /* in the store; NULL before the first step */
     ss_peg_state peg;
     ss_warm warm;
-    ss_byte_stream backup;  /* the world before the step, and what it starts from */
-    size_t backup_of_world; /* bytes of it */
-    ss_byte_stream seen;    /* the world of a frame that waits, if user functions have changed it since */
-    struct ss_soft *soft;   /* real-time steps; NULL: every step is a frame that is solved */
+    ss_byte_stream backup;         /* the world before the step, and what it starts from */
+    size_t backup_of_world;        /* bytes of it */
+    ss_world_counts backup_counts; /* what of the world is in it */
+    ss_byte_stream seen;  /* the world of a frame that waits, if user functions have changed it since */
+    struct ss_soft *soft; /* real-time steps; NULL: every step is a frame that is solved */
 
     ss_call_list calls[SS_STAGE_COUNT];
     ss_controller_list controllers;
@@ -268,6 +274,8 @@ bool ss_sim_fill_mechanism_answer(ss_sim *sim, ss_error *err);
 bool ss_sim_move_mechanisms(ss_sim *sim, ss_error *err);
 /* The frame that such a step did without. */
 void ss_sim_make_waiting_frame(ss_sim *sim);
+/* No frame, no answer, and none that waits. */
+void ss_sim_forget_frame(ss_sim *sim);
 /* Every number of it is finite; else the error names body or contact. */
 bool ss_sim_check_frame(const ss_sim *sim, ss_error *err);
 
@@ -350,6 +358,9 @@ bool ss_sim_end_move(ss_sim *sim, const ss_trees *trees, ss_error *err);
 /* Everything of the world that a step may change, or a user function in it: written to the end of bytes, or
  * read from them, as bytes->reading says. */
 void ss_sim_exchange_world(const ss_sim *sim, ss_byte_stream *bytes);
+/* The same of the first ones alone: user functions may add to the world in a step that then fails. */
+ss_world_counts ss_sim_counts(const ss_sim *sim);
+void ss_sim_exchange_counted(const ss_sim *sim, const ss_world_counts *of, ss_byte_stream *bytes);
 /* The same of the impulses that the next step starts from. */
 void ss_sim_exchange_warm(ss_warm *warm, ss_byte_stream *bytes);
 /* And of the pieces of integrated steps, which are read into memory of its own. */

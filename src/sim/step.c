@@ -24,9 +24,14 @@ bool ss_sim_call(ss_sim *sim, ss_stage stage, ss_error *err)
  */
 static bool look_ahead(ss_sim *sim, bool again, bool moves, ss_error *err)
 {
-    ss_arena_clear(sim->memory);
     sim->peg.too_far = false;
     if (!again && !ss_sim_call(sim, SS_BEFORE_COLLISION, err)) return false;
+
+    /* From here on, a frame of the last step that waits to be looked at cannot be made any more: its contacts
+     * and what its memory holds make way for those of this step. */
+    if (sim->frame_waits || (sim->soft && sim->soft->waits)) ss_sim_forget_frame(sim);
+    if (sim->soft) sim->soft->waits = false;
+    ss_arena_clear(sim->memory);
     ss_sim_drive_kinematic(sim);
 
     /* Contacts: of the user's source, or of our collision detection; then user functions may edit them. */
@@ -86,7 +91,8 @@ static void exchange(ss_sim *sim, bool reading)
 {
     sim->backup.at = 0;
     sim->backup.reading = reading;
-    ss_sim_exchange_world(sim, &sim->backup);
+    if (!reading) sim->backup_counts = ss_sim_counts(sim);
+    ss_sim_exchange_counted(sim, &sim->backup_counts, &sim->backup);
     if (!reading) sim->backup_of_world = sim->backup.size;
 
     /* A step of one piece replaces the warm start when nothing can fail any more. */
@@ -104,6 +110,7 @@ static void exchange(ss_sim *sim, bool reading)
 static bool save(ss_sim *sim, ss_error *err)
 {
     sim->backup.size = 0;
+    if (sim->soft) ss_soft_begin(sim);
     if (ss_soft_undoes_all(sim)) return true;
     exchange(sim, false);
     if (!sim->backup.failed) return true;

@@ -268,17 +268,17 @@ static bool make_frame(ss_sim *sim)
     return sim->is_solved_by_trees || fill_touching_answer(sim);
 }
 
-static void forget_frame(ss_sim *sim)
+void ss_sim_forget_frame(ss_sim *sim)
 {
     ss_frame_destroy(sim->frame);
     sim->frame = NULL;
     sim->answer = NULL;
+    sim->frame_waits = sim->is_solved_by_trees = sim->coordinates_wait = false;
 }
 
 void ss_sim_make_waiting_frame(ss_sim *sim)
 {
-    sim->frame_waits = false;
-    forget_frame(sim);
+    ss_sim_forget_frame(sim);
 
     /* The world goes back to the state before the step, and then returns. If something was added to it since,
      * the state does not fit any more, and there is no frame; where memory was short, it waits for another
@@ -294,7 +294,7 @@ void ss_sim_make_waiting_frame(ss_sim *sim)
         ss_sim_exchange_world(sim, before);
         sim->time = sim->frame_time;
         made = (sim->seen.size > 0 || ss_sim_move_ahead(sim, NULL)) && make_frame(sim);
-        if (!made) forget_frame(sim);
+        if (!made) ss_sim_forget_frame(sim);
         sim->time = time;
         ss_sim_exchange_world(sim, &now);
     }

@@ -43,10 +43,7 @@ bool ss_sim_integrate_trees(ss_sim *sim, bool *solved, ss_error *err)
     if (!good) return true;
 
     *solved = sim->is_integrated = true;
-    ss_frame_destroy(sim->frame);
-    sim->frame = NULL;
-    sim->answer = NULL;
-    sim->frame_waits = sim->is_solved_by_trees = sim->coordinates_wait = false;
+    ss_sim_forget_frame(sim);
     sim->warm.contact_count = sim->warm.row_count = 0; // nothing to start from
     sim->report.solve += ss_clock_seconds() - start;
     return true;

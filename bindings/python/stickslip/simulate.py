@@ -290,7 +290,7 @@ class Sim:
     def _has_frame(self) -> Any:
         pointer = lib.ss_sim_frame(self._pointer)
         if not pointer:
-            raise Error("there is no frame before the first step; see prepare()")
+            raise Error("there is no frame: no step yet, or one that has none any more; see prepare()")
         return pointer
 
     @property

@@ -4,6 +4,11 @@
  * errors following the displacements, g = g0 + J d, unless bodies turn far. A joint's own equations are
  * solved together, by the inverse of J M^-1 J'; its limits, motors, springs and friction one by one, along
  * Jacobians that are orthogonal to them, so that what acts along a coordinate does not tear at the joint.
+ *
+ * The pass with bias fades a joint's own impulses as it does those of contacts (soft.c). Without that, chains
+ * for which a sweep is a small part of the solution (a share p of it, p < rate h / 6) gain energy: their
+ * errors, velocities and impulses are integrated one from the other faster than the sweep damps them.
+ *
  * Springs and compliance resist as in the frame, u + r x + b = 0 with x the impulse of the whole step:
  * with equal forces in n small steps that is u + (n r) x_k + b = 0. A rotor resists each change of its rate
  * from one small step to the next.
@@ -29,7 +34,7 @@ typedef struct ss_soft_joint_row {
     float low, high;             /* bounds of it */
     float friction;              /* |impulse| <= friction |impulse of row `load`| */
     float allowed;               /* speed of approach that only reaches the limit */
-    float share[OWN_MOST];       /* of its impulse that the joint's own equations take back */
+    float share[OWN_MOST];       /* of its impulse that the joint's own equations take back, within j */
     int load;                    /* -1: none */
     bool holonomic, one_sided, rotor;
 } ss_soft_joint_row;
@@ -37,6 +42,7 @@ typedef struct ss_soft_joint_row {
 typedef struct ss_soft_joint {
     int joint, bodies, row[SS_JOINT_BODIES]; /* rows of bodies, 0: does not move */
     int first, count, own;                   /* rows; own: that many of them are solved together */
+    bool gives;                              /* the own ones, under load, as contacts do */
     float inverse[OWN_MOST][OWN_MOST];
 } ss_soft_joint;
 
@@ -178,6 +184,8 @@ static void fill_joint(ss_sim *sim, ss_soft_joint *joint, const ss_joint_equatio
         invert(joint, 5, rows);
     else
         invert(joint, joint->own, rows);
+    joint->gives = true;
+    for (int i = 0; i < joint->own; i++) joint->gives &= rows[i].holonomic && rows[i].regularisation == 0.0f;
     for (int i = joint->own; i < joint->count; i++) leave_own(joint, rows, &rows[i]);
 }
 
@@ -371,6 +379,8 @@ static inline __attribute__((always_inline)) void sweep_own(ss_soft *soft, const
                                                             const ss_soft_pace *pace, bool is_soft)
 {
     float residual[OWN_MOST];
+    float scale = is_soft && joint->gives ? pace->mass_scale : 1.0f;
+    float fade = is_soft && joint->gives ? pace->impulse_scale : 0.0f;
     four w[SS_JOINT_BODIES][2];
     for (int k = 0; k < bodies; k++)
         for (int i = 0; i < 2; i++) {
@@ -382,7 +392,7 @@ static inline __attribute__((always_inline)) void sweep_own(ss_soft *soft, const
         ss_soft_joint_row *row = &rows[i];
         residual[i] = row->target + row->regularisation * row->impulse;
         if (is_soft && !row->holonomic) {
-            residual[i] += speed_of(soft, joint, row);
+            residual[i] += speed_of(soft, joint, row); // and does not give
             continue;
         }
         four sum = {is_soft ? pace->rate * row->error : 0.0f, 0.0f, 0.0f, 0.0f};
@@ -391,14 +401,14 @@ static inline __attribute__((always_inline)) void sweep_own(ss_soft *soft, const
             sum += j[0] * w[k][0];
             sum += j[1] * w[k][1];
         }
-        residual[i] += sum_of(sum);
+        residual[i] = scale * (residual[i] + sum_of(sum));
     }
 
     /* All impulses, then what they do to each body. */
     float change[OWN_MOST];
     for (int i = 0; i < own; i++) {
         ss_soft_joint_row *row = &rows[i];
-        change[i] = 0.0f;
+        change[i] = -fade * row->impulse;
         for (int k = 0; k < own; k++) change[i] -= joint->inverse[i][k] * residual[k];
         row->impulse += change[i];
         if (!is_soft) row->total += row->impulse;
@@ -414,6 +424,15 @@ static inline __attribute__((always_inline)) void sweep_own(ss_soft *soft, const
         y[0] = first;
         y[1] = second;
     }
+}
+
+/* The impulse of a row along its own Jacobian. */
+static float load_of(const ss_soft_joint *joint, const ss_soft_joint_row *rows, int i)
+{
+    float impulse = rows[i].impulse;
+    for (int law = joint->own; i < joint->own && law < joint->count; law++)
+        impulse -= rows[law].share[i] * rows[law].impulse;
+    return impulse;
 }
 
 static void sweep_law(ss_soft *soft, const ss_soft_joint *joint, ss_soft_joint_row *rows, int i,
@@ -433,15 +452,16 @@ static void sweep_law(ss_soft *soft, const ss_soft_joint *joint, ss_soft_joint_r
     float after = row->impulse - (row->mass * scale * (residual + row->allowed) + fade * row->impulse);
     float low = row->low, high = row->high;
     if (row->load >= 0) {
-        high = row->friction * fabsf(rows[row->load].impulse);
+        high = row->friction * fabsf(load_of(joint, rows, row->load));
         low = -high;
     }
     after = after < low ? low : after > high ? high : after;
     float change = after - row->impulse;
     push(soft, joint, row, change);
-    for (int m = 0; m < joint->own; m++) rows[m].impulse -= row->share[m] * change;
     row->impulse = after;
-    if (!is_soft) row->total += after;
+    if (is_soft) return;
+    row->total += after;
+    for (int m = 0; m < joint->own; m++) rows[m].total -= row->share[m] * after;
 }
 
 void ss_soft_sweep_joints(ss_soft *soft, const ss_soft_pace *pace, bool is_soft)

@@ -52,6 +52,7 @@ static bool find_roots(const ss_body *body, ss_soft_mass *to)
         !ss_mat3_inverse(ss_mat3_load(body->inertia), &inverse))
         return false;
     double(*l)[3] = to->lower;
+    to->mass = 0.0; // until all is found
     memset(l, 0, sizeof to->lower);
     for (int j = 0; j < 3; j++)
         for (int i = j; i < 3; i++) {
@@ -193,6 +194,8 @@ static bool read_bodies(ss_sim *sim, double h, ss_error *err)
         if (!soft->joint_start)
             return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for %d joints", joints);
     }
+    soft->bodies_at_start = bodies;
+    soft->joints_at_start = joints;
     for (int j = 0; j < joints; j++) {
         const ss_joint *joint = ss_world_joint(sim->world, j);
         memcpy(soft->joint_start[j], joint->turned, sizeof joint->turned);
@@ -360,7 +363,6 @@ bool ss_soft_solve(ss_sim *sim, ss_error *err)
     ss_soft *soft = sim->soft;
     double start = ss_clock_seconds();
     int steps = sim->options.small_steps;
-    soft->waits = soft->kept = soft->moved = false;
     double h = sim->h / steps;
     bool good =
         read_bodies(sim, h, err) && ss_soft_gather(sim, err) && ss_soft_prepare_joints(sim, h, steps, err);
@@ -568,7 +570,7 @@ bool ss_soft_move(ss_sim *sim, ss_error *err)
 static void change_places(ss_sim *sim)
 {
     ss_soft *soft = sim->soft;
-    for (int b = 0; b < ss_world_body_count(sim->world); b++) {
+    for (int b = 0; b < soft->bodies_at_start; b++) {
         ss_body *body = ss_world_body(sim->world, b), held = *body;
         ss_soft_start *start = &soft->start[b];
         memcpy(body->position, start->position, sizeof body->position);
@@ -578,7 +580,7 @@ static void change_places(ss_sim *sim)
         memcpy(start->quaternion, held.quaternion, sizeof start->quaternion);
         memcpy(start->velocity, held.velocity, sizeof start->velocity);
     }
-    for (int j = 0; j < ss_world_joint_count(sim->world); j++) {
+    for (int j = 0; j < soft->joints_at_start; j++) {
         ss_joint *joint = ss_world_joint(sim->world, j);
         double *start = soft->joint_start[j], held[5];
         memcpy(held, joint->turned, sizeof joint->turned);
@@ -587,6 +589,11 @@ static void change_places(ss_sim *sim)
         memcpy(joint->load_direction, start + 2, sizeof joint->load_direction);
         memcpy(start, held, sizeof held);
     }
+}
+
+void ss_soft_begin(ss_sim *sim)
+{
+    sim->soft->kept = sim->soft->moved = false;
 }
 
 bool ss_soft_undoes_all(const ss_sim *sim)
@@ -664,7 +671,10 @@ void ss_soft_make_frame(ss_sim *sim)
     ss_soft *soft = sim->soft;
     double time = sim->time;
     soft->waits = false;
-    sim->answer = NULL;
+    ss_sim_forget_frame(sim);
+    if (soft->bodies_at_start != ss_world_body_count(sim->world) ||
+        soft->joints_at_start != ss_world_joint_count(sim->world))
+        return; // what was added since has no state before the step
     change_places(sim);
     sim->time = soft->frame_time;
     bool good = ss_sim_build_frame(sim, NULL);

@@ -175,6 +175,7 @@ typedef struct ss_soft {
     struct ss_soft_joints *joints; /* NULL: none so far */
     double (*joint_start)[5];      /* turned and load_direction of the joints at the start of the step */
     int joint_capacity;
+    int bodies_at_start, joints_at_start; /* user functions may have added others since */
 
     ss_soft_list memory, next;
     bool kept;         /* the memory is of this step, and `next` has that of the step before */
@@ -205,6 +206,8 @@ bool ss_soft_check_options(const ss_sim_options *options, ss_error *err);
 bool ss_soft_solve(struct ss_sim *sim, ss_error *err);
 /* Velocities and poses of the world. */
 bool ss_soft_move(struct ss_sim *sim, ss_error *err);
+/* A step begins: nothing of it is there to be undone. */
+void ss_soft_begin(struct ss_sim *sim);
 /* The step does not count after all. */
 void ss_soft_undo(struct ss_sim *sim);
 /* It then puts back all that a step changes: neither user functions, nor joints, nor motions are in it. */
