@@ -5,7 +5,9 @@
 
 #include <stickslip/solver.h>
 
+#include "linalg/dense.h"
 #include "problems.h"
+#include "solver/core/law.h"
 #include "solver/splitting/gradient.h"
 #include "solver/newton/maps.h"
 #include "solver/splitting/splitting.h"
@@ -171,6 +173,41 @@ TEST(a_step_that_is_too_long_is_noticed)
     int careful = iterations_of("apgd", "power_iterations=100", problem);
     if (!(blind < 4 * careful)) KIT_FAIL("%d without an estimate, %d with a good one", blind, careful);
     ss_problem_destroy(problem);
+}
+
+/* How much normal and tangents act on each other, against LAPACK: contacts of a body of unit mass and inertia
+ * at various levers, some of them with eigenvalues that are equal, in any unit. */
+TEST(the_coupling_of_a_contact_is_its_largest_eigenvalue)
+{
+    static const double levers[][3] = {{0.0, 0.0, 0.0},  {0.0, 0.0, 1.0}, {0.3, 0.0, 0.2},
+                                       {1.0, -2.0, 0.5}, {5.0, 5.0, 5.0}, {0.0, 1e-9, 1e-3}};
+    static const double sizes[] = {1.0, 1e-120, 1e120};
+    ss_arena *arena = ss_arena_create(0, NULL);
+    for (size_t k = 0; k < sizeof levers / sizeof *levers; k++) {
+        for (int size = 2; size <= 3; size++) {
+            for (int s = 0; s < 3; s++) {
+                const double *r = levers[k];
+                double turn[3][3] = {
+                    {0.0, r[2], -r[1]}, {-r[2], 0.0, r[0]}, {r[1], -r[0], 0.0}}; // r x rows of 1
+                double A[9], scaled[9], values[3], part[SS_PARTS], lambda;
+                for (int i = 0; i < size; i++) {
+                    for (int j = 0; j < size; j++) {
+                        double product = i == j;
+                        for (int c = 0; c < 3; c++) product += turn[i][c] * turn[j][c];
+                        A[size * i + j] = sizes[s] * product;
+                    }
+                }
+                ss_cone_stiffness(size, A, part);
+                for (int i = 0; i < size * size; i++)
+                    scaled[i] = A[i] / sqrt(part[ss_part_of(size, i / size)]) /
+                                sqrt(part[ss_part_of(size, i % size)]);
+                ENSURE(ss_dense_symmetric_eigen(size, scaled, values, NULL, arena) == SS_LINALG_OK);
+                ENSURE(ss_cone_coupling(size, A, part, arena, &lambda));
+                ENSURE_NEAR(lambda, values[size - 1], 1e-7); // roots of rounding where two are equal
+            }
+        }
+    }
+    ss_arena_destroy(arena);
 }
 
 TEST(gradient_methods_refuse_what_has_no_function_to_descend_on)
