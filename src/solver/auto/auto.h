@@ -27,6 +27,7 @@ typedef struct ss_auto_features {
     int unknowns, contacts, bodies; /* bodies: 0 when there is a matrix only */
     int faces, inner_faces;         /* runs of contacts between the same two bodies; if both of them move */
     unsigned laws;
+    double meets;  /* how many faces act on one, itself counted; exact where all are of one size */
     bool slippery; /* bodies, and next to no friction anywhere */
     bool rough;    /* bodies, and much friction everywhere */
     bool crowded;  /* bodies, and many contacts on each: redundant ones */

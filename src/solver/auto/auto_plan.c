@@ -11,8 +11,8 @@
 
 extern const ss_solver ss_solver_admm, ss_solver_alart_curnier, ss_solver_block_pivot, ss_solver_batched_nncg,
     ss_solver_dantzig, ss_solver_enumerate, ss_solver_fischer_newton, ss_solver_interior_point,
-    ss_solver_lemke, ss_solver_minmap_newton, ss_solver_nncg, ss_solver_normal_friction_splitting,
-    ss_solver_projected_fixed_point, ss_solver_proximal_point;
+    ss_solver_lemke, ss_solver_minmap_newton, ss_solver_nncg, ss_solver_projected_fixed_point,
+    ss_solver_proximal_point;
 
 /* ---- what is learned -------------------------------------------------------------------------------- */
 
@@ -43,6 +43,7 @@ enum {
     ADMM_NEEDS_LOOSE = 60,
     NEWTON_NEEDS = 7,
     NEWTON_NEEDS_ROUGH = 20,
+    NEWTON_NEEDS_MATRIX = 20, // what sweeps leave behind there are the piles that creep
     INTERIOR_NEEDS = 20,
     PIVOTS_NEED = 5
 };
@@ -60,9 +61,12 @@ static double per_iteration(const iteration_cost *of, const ss_auto_features *f)
 
 /* ---- features --------------------------------------------------------------------------------------- */
 
-/* Walls, arches, houses of cards; else most bodies stand on their own. */
+/* Walls, arches, houses of cards; else most bodies stand on their own. A matrix does not say which bodies
+ * there are; faces of dominoes and pucks act on few others. */
 static bool is_joined(const ss_auto_features *f)
 {
+    static const double few = 2.5;
+    if (!f->bodies) return f->faces == 1 || f->meets >= few;
     bool arched = f->faces > f->bodies && 2 * f->inner_faces >= f->bodies;
     return 2 * f->faces >= 3 * f->bodies || arched;
 }
@@ -77,7 +81,7 @@ static bool is_structure(const ss_auto_features *f)
 static bool is_machine(const ss_auto_features *f)
 {
     enum { ROWS_PER_CONTACT = 5 };
-    return f->laws & SS_LAW_FREE && f->bodies && ROWS_PER_CONTACT * f->contacts <= f->unknowns;
+    return f->laws & SS_LAW_FREE && ROWS_PER_CONTACT * f->contacts <= f->unknowns;
 }
 
 /* One body on one face: contacts that are redundant, as in a structure, and none of different bodies to be
@@ -192,6 +196,7 @@ ss_auto_features ss_auto_look(const ss_problem *problem)
                      : problem->A    ? (double)problem->A->start[problem->size]
                                      : 0.0;
     f.sweep = per_call + per_entry * entries;
+    f.meets = entries * f.faces / ((double)problem->size * problem->size);
 
     f.crowded = f.bodies && f.contacts >= PER_BODY * f.bodies;
     f.smooth = f.bodies && 2 * f.contacts < 3 * f.faces;
@@ -282,12 +287,11 @@ static double gloom(const ss_auto_features *f)
 
 static ss_auto_choice sweeps(const ss_solver *solver, const ss_auto_features *f)
 {
-    static const double with_structure_of_matrix = 0.06, with_slippery = 0.1;
+    static const double with_slippery = 0.1;
     static const double one_by_one = 2.0; // planar contacts do not fit into batches
     ss_auto_kind kind = f->kind;
     if (kind == SS_AUTO_BOUNDS) kind = is_structure(f) ? SS_AUTO_STRUCTURE : SS_AUTO_LOOSE; // as cones
     double patience = patience_with[kind];
-    if (f->kind == SS_AUTO_STRUCTURE && !f->bodies) patience = with_structure_of_matrix;
     if (f->slippery && f->kind != SS_AUTO_BOUNDS) patience = with_slippery;
     return (ss_auto_choice){.solver = solver,
                             .watch = SS_WATCH_RATE,
@@ -321,8 +325,9 @@ static ss_auto_choice splitting(const ss_auto_features *f)
     if (f->bodies) per = fmin(per, cost_of_admm.in_calls * filled);
     int needs = f->kind == SS_AUTO_LOOSE && !is_joined(f) ? ADMM_NEEDS_LOOSE : ADMM_NEEDS;
     // Where there are no joints it takes up to 40 iterations, the last five for half of the digits, or
-    // hundreds: the rate of the first 20 does not tell which.
-    int least = !f->bodies ? 50 : f->laws & SS_LAW_FREE ? 20 : 30;
+    // hundreds: the rate of the first 20 does not tell which. They have to do on a matrix: dominoes and box
+    // stacks lose more by waiting there than arches by leaving.
+    int least = f->bodies && !(f->laws & SS_LAW_FREE) ? 30 : 20;
     ss_auto_choice choice = {.solver = &ss_solver_admm,
                              .watch = SS_WATCH_RATE,
                              .patience = patience_with_admm,
@@ -344,8 +349,9 @@ static ss_auto_choice splitting(const ss_auto_features *f)
 
 static ss_auto_choice newton(const ss_solver *solver, ss_auto_watch watch, const ss_auto_features *f)
 {
-    double per = per_iteration(&cost_of_newton, f),
-           needs = f->rough && f->round ? NEWTON_NEEDS_ROUGH : NEWTON_NEEDS;
+    double per = per_iteration(&cost_of_newton, f), needs = NEWTON_NEEDS;
+    if (f->rough && f->round) needs = NEWTON_NEEDS_ROUGH;
+    if (f->kind == SS_AUTO_MATRIX) needs = NEWTON_NEEDS_MATRIX;
     return (ss_auto_choice){.solver = solver,
                             .watch = watch,
                             .settings = {{"sweeps", "0"}}, // of its own: it goes on from where others ended
@@ -411,10 +417,11 @@ void ss_auto_plan_first(const ss_problem *problem, const ss_auto_features *f, ss
     }
 
     // Loads pass through structures and machines at once when they are split; most need no more than ten or
-    // twenty iterations, sweeps hundreds. Nor is anything gained by sweeps where a single body lies flat.
+    // twenty iterations, sweeps hundreds. Nor is anything gained by sweeps where a single body lies flat; of
+    // a matrix with a single face that cannot be said, it may be a mechanism.
     bool has_cones = f->laws & (SS_LAW_CONE | SS_LAW_CONVEX);
-    bool is_split = has_cones && f->bodies && !f->slippery &&
-                    (f->kind == SS_AUTO_STRUCTURE || is_machine(f) || lies_flat(f));
+    bool structure = f->kind == SS_AUTO_STRUCTURE && (f->bodies || f->faces > 1);
+    bool is_split = has_cones && !f->slippery && (structure || is_machine(f) || lies_flat(f));
     if (is_split) {
         ss_auto_choice split = splitting(f);
         // For arches sweeps are no rival, those would need many more than they usually do: what follows them.
@@ -432,7 +439,13 @@ void ss_auto_plan_first(const ss_problem *problem, const ss_auto_features *f, ss
     if (f->laws == SS_LAW_CONE && f->smooth && (f->round || f->unknowns > FEW_PROJECTED) && !f->planar &&
         !f->slippery && add(problem, plan, projected_sweeps(f)) && f->round)
         return;
-    ss_auto_choice swept = sweeps(has_cones && f->planar ? by_one : in_batches, f);
+    const ss_solver *sweeper = has_cones && f->planar ? by_one : in_batches;
+    // On a matrix a sweep of projections takes three quarters of the time of one that solves the contacts,
+    // and with inertia as many of them do, or a fraction where piles creep. Joints are a block, which sweeps
+    // solve as a whole.
+    bool many = f->kind == SS_AUTO_MATRIX || f->kind == SS_AUTO_STRUCTURE;
+    if (many && !f->bodies && !(f->laws & SS_LAW_FREE)) sweeper = &ss_solver_projected_fixed_point;
+    ss_auto_choice swept = sweeps(sweeper, f);
     // Machines that splitting has left are rarely swept to the end: no longer than what follows would take.
     if (is_split && is_machine(f)) swept.budget = (int)interior(f).cost;
     if (add(problem, plan, swept)) return;
@@ -466,7 +479,7 @@ static void plan_boxes(const ss_problem *problem, const ss_auto_features *f, ss_
  * joints; in piles and between joints the interior point method needs fewer steps. */
 static void plan_cones(const ss_problem *problem, const ss_auto_features *f, ss_auto_plan *plan)
 {
-    enum { COUNTED = 8, FEW_WITHOUT_BODIES = 300, TURNS = 2, FEW_BODIES = 12 };
+    enum { COUNTED = 8, FEW_BODIES = 12 };
     static const double end_in_heaps = 0.5; // share of heaps that a few Newton steps end
     bool pile = is_pile(problem, f);
     // Without friction it is a quadratic programme, which takes a few Newton steps and hundreds of splitting.
@@ -485,12 +498,6 @@ static void plan_cones(const ss_problem *problem, const ss_auto_features *f, ss_
     // States of two contacts in space, or four in the plane, are counted in less time than the others take
     // to find out that they get nowhere: wedges, and matrices that no mechanical system has.
     if (f->unknowns <= COUNTED) add(problem, plan, pivots(&ss_solver_enumerate, f));
-    if (f->kind == SS_AUTO_STRUCTURE && !f->bodies && f->unknowns <= FEW_WITHOUT_BODIES) {
-        // Many structures at rest need one or two turns of normals and friction; more are not worth it.
-        ss_auto_choice turns = pivots(&ss_solver_normal_friction_splitting, f);
-        turns.budget = TURNS, turns.from_start = true;
-        add(problem, plan, turns);
-    }
     // What stands is split in a few dozen iterations, cards or towers; where contacts part it takes hundreds.
     bool stands = f->kind == SS_AUTO_LOOSE && !pile && !f->parting;
     if (!was_split && (f->kind == SS_AUTO_STRUCTURE || stands)) add(problem, plan, splitting(f));
@@ -548,6 +555,7 @@ void ss_auto_plan_others(const ss_problem *problem, const ss_auto_features *f, s
 
 void ss_auto_plan_polish(const ss_problem *problem, const ss_auto_features *f, ss_auto_plan *plan)
 {
+    if (!f->bodies) return;                                 // Newton steps come next there anyway
     if (f->kind == SS_AUTO_STRUCTURE && f->crowded) return; // splitting leaves it where steps do not help
     ss_auto_choice steps = newton(&ss_solver_minmap_newton, SS_WATCH_STEPS, f);
     steps.budget = f->laws & SS_LAW_FREE ? 3 : 8; // where joints and contacts disagree more do not help
