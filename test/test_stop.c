@@ -120,6 +120,67 @@ TEST(natural_map_of_a_problem_without_cones_is_its_relative_energy)
     ss_problem_destroy(problem);
 }
 
+/* A contact that holds, A = 1, beside one that moves nothing, A = 0. */
+static ss_problem *contact_without_mass(ss_law law, double mu, double normal_speed, double slip)
+{
+    static const int own[] = {0, 1, 2};
+    static const double value[] = {1, 1, 1};
+    ss_problem *problem = ss_problem_create(6, 2, -1, NULL);
+    problem->blocks[0] = (ss_block){law, 0, 3, 0.5, 0.0, 0, -1};
+    problem->blocks[1] = (ss_block){law, 3, 3, mu, 0.0, 1, -1};
+    problem->b[0] = -1.0;
+    problem->b[3] = normal_speed;
+    problem->b[4] = slip;
+    problem->A = ss_sparse_from_triplets(6, 6, 3, own, own, value, NULL);
+    ss_problem_matrix_changed(problem);
+    return problem;
+}
+
+static double energy_without_mass(ss_law law, double mu, double normal_speed, double slip, double impulse)
+{
+    ss_problem *problem = contact_without_mass(law, mu, normal_speed, slip);
+    double x[6] = {1.0, 0.0, 0.0, impulse}, values[SS_GAUGE_COUNT];
+    bool measured = ss_problem_measure(problem, x, values, NULL);
+    ss_problem_destroy(problem);
+    return measured ? values[SS_GAUGE_ENERGY] : NAN;
+}
+
+/* As in a row without mass: what no impulse can part has no solution, whatever its friction. */
+TEST(what_approaches_and_cannot_be_moved_is_no_solution)
+{
+    static const double friction[] = {0.0, 0.5, INFINITY};
+    for (int k = 0; k < 3; k++) {
+        ENSURE(isinf(energy_without_mass(SS_LAW_CONE, friction[k], -0.1, 0.0, 0.0)));
+        ENSURE(isinf(energy_without_mass(SS_LAW_CONVEX, friction[k], -0.1, 0.0, 0.0)));
+        for (int s = 0; s < ss_solver_count(); s++) {
+            ss_problem *problem = contact_without_mass(SS_LAW_CONE, friction[k], -0.1, 0.0);
+            double x[6];
+            bool runs = !ss_solver_refusal(ss_solver_at(s), problem);
+            if (runs) {
+                ss_solve_result result = run(ss_solver_at(s), problem, "relative_energy<1e-8", 200, NULL, x);
+                if (result.status == SS_CONVERGED)
+                    KIT_FAIL("%s, mu = %g", ss_solver_at(s)->name, friction[k]);
+                ss_solve_result_free(&result);
+            }
+            ss_problem_destroy(problem);
+        }
+    }
+    ENSURE(isinf(energy_without_mass(SS_LAW_CONE, INFINITY, 0.1, 0.2, 0.0))); // cannot be made to stick
+    ENSURE(isinf(energy_without_mass(SS_LAW_CONVEX, 0.5, 0.05, 0.2, 0.0)));   // has to lift by 0.1
+}
+
+TEST(what_parts_without_a_mass_is_right_as_long_as_nothing_pushes)
+{
+    static const double friction[] = {0.0, 0.5, 0.7};
+    for (int k = 0; k < 3; k++) {
+        ENSURE(energy_without_mass(SS_LAW_CONE, friction[k], 0.1, 0.2, 0.0) == 0.0);
+        ENSURE(energy_without_mass(SS_LAW_CONE, friction[k], 0.0, 0.2, 0.0) == 0.0);
+        ENSURE_NEAR(energy_without_mass(SS_LAW_CONE, friction[k], 0.1, 0.0, 3.0), 0.3, 1e-15);
+        ENSURE(energy_without_mass(SS_LAW_CONVEX, friction[k], 0.2, 0.2, 0.0) == 0.0);
+    }
+    ENSURE(energy_without_mass(SS_LAW_CONE, INFINITY, 0.1, 0.0, 0.0) == 0.0);
+}
+
 TEST(what_is_no_plug_in_is_refused_by_name)
 {
     ss_error err = {0};

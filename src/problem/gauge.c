@@ -199,17 +199,37 @@ double ss_block_inverse_mass(const ss_block *block, const double *diagonal)
     return sum / rows;
 }
 
+/* The same without a mass, as for a row: endless where w~ cannot be in K*, otherwise the work. Coulomb's law
+ * shifts every w_N >= 0 into K*; that is asked of w, because w~ is rounded. Apart: it is rare. */
+__attribute__((noinline, cold)) static double cone_energy_without_mass(const ss_block *block, const double *r,
+                                                                       const double *w)
+{
+    int forces = 1 + ss_cone_tangents(block->size);
+    double dual[MAX_CONE], least = 0.0;
+    ss_block_dual(block, w, dual);
+    double work = r[0] * dual[0];
+    for (int first = 1; first < block->size; first = first < forces ? forces : block->size) {
+        int count = (first < forces ? forces : block->size) - first;
+        double mu = first < forces ? block->mu : block->mu_rolling, speed = ss_norm(count, w + first);
+        if (isinf(mu) && speed > 0.0) return INFINITY;
+        if (block->law == SS_LAW_CONVEX && !isinf(mu)) least += mu * speed;
+        for (int i = first; i < first + count && mu > 0.0; i++) work += r[i] * dual[i];
+    }
+    return w[0] >= least ? positive_part(work) : INFINITY;
+}
+
 /* 1/2 a |x - P(x - w~/a)|^2. Moments are counted in units of the length at which they have the mass of the
  * contact, l^2 = a / a_M, so that one norm and one projection serve both: the energy is the same in any unit
  * of length. Directions without friction do not belong to the cone; they are rows that have to be zero. */
-static double cone_energy(const ss_block *block, const double *diagonal, const double *r, const double *dual)
+static double cone_energy(const ss_block *block, const double *diagonal, const double *r, const double *w,
+                          const double *dual)
 {
     int size = block->size, forces = 1 + ss_cone_tangents(size);
     const double *own = diagonal + block->first;
     ss_friction_cone cone = ss_block_cone(block);
     double a = block->mu > 0.0 ? ss_block_inverse_mass(block, diagonal) : own[0];
     double energy = 0.0;
-    if (!(a > 0.0)) return 0.0;
+    if (!(a > 0.0)) return cone_energy_without_mass(block, r, w);
     // zero where nothing can turn: moments make no difference then
     double per_length = ss_cone_rolls(size) ? sqrt(0.5 * (own[forces] + own[forces + 1]) / a) : 0.0;
     cone.mu_rolling *= per_length;
@@ -229,10 +249,10 @@ static double cone_energy(const ss_block *block, const double *diagonal, const d
 static void add_cone(const ss_block *block, const double *diagonal, const double *x, const double *w,
                      unsigned wanted, ss_gauge_part *part)
 {
-    const double *r = x + block->first;
+    const double *r = x + block->first, *u = w + block->first;
     double dual[MAX_CONE];
-    ss_block_dual(block, w + block->first, dual);
-    if (wanted & SS_WANT_ENERGY) part->energy += cone_energy(block, diagonal, r, dual);
+    ss_block_dual(block, u, dual);
+    if (wanted & SS_WANT_ENERGY) part->energy += cone_energy(block, diagonal, r, u, dual);
     if (wanted & (SS_WANT_NATURAL_RESIDUAL | SS_WANT_NATURAL_MAP)) {
         double step = step_length(block, r, dual);
         part->natural_residual += step;
@@ -285,6 +305,8 @@ static inline void add_usual(const ss_block *block, const double *diagonal, cons
     if (wanted & SS_WANT_ENERGY && a > 0.0) {
         double step = usual_step(block, r, dual, a);
         sum->energy += 0.5 * a * step * step;
+    } else if (wanted & SS_WANT_ENERGY) {
+        sum->energy += cone_energy_without_mass(block, r, w + block->first);
     }
     if (wanted & (SS_WANT_NATURAL_RESIDUAL | SS_WANT_NATURAL_MAP)) {
         double step = usual_step(block, r, dual, 1.0);
