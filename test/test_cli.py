@@ -5,6 +5,7 @@ import os
 import pty
 import re
 import resource
+import shlex
 import signal
 import subprocess
 import time
@@ -795,7 +796,7 @@ def test_examples_in_the_help_are_valid(verb, here):
     examples = re.findall(rf"^  stickslip {verb} (.*)$", run("help", verb).stdout.split("Examples\n")[1], re.M)
     assert examples
     for example in examples:
-        run(verb, *example.split(), code=BAD_INPUT)
+        run(verb, *shlex.split(example), code=BAD_INPUT)
 
 
 def test_examples_in_the_help_redirect_nothing_by_mistake():

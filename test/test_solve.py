@@ -4,6 +4,7 @@ import csv
 import json
 import os
 import re
+import shlex
 import signal
 import subprocess
 from pathlib import Path
@@ -705,7 +706,7 @@ def test_examples_in_the_help_are_valid(verb, here):
     for example in examples:
         if example == "paper all -o studies --quick":
             continue  # half a minute; test_papers.py runs this very command
-        run(*example.split(), code=BAD_INPUT if verb == "solve" else DONE)
+        run(*shlex.split(example), code=BAD_INPUT if verb == "solve" else DONE)
 
 
 def test_completion_knows_the_names(here):
