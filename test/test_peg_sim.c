@@ -342,6 +342,21 @@ TEST(a_peg_on_a_slider_falls_through_the_hole_as_a_free_one)
     ENSURE_NEAR(out.impulse, 0.0, 0.0);
 }
 
+TEST(a_state_that_is_put_back_has_no_frame_with_alternatives_either)
+{
+    ss_error err = {0};
+    ss_snapshot snapshot;
+    ss_sim_options options = peg_options(0.01);
+    ss_sim *sim = start(peg_above_hole(0.99999, 0, 0), &options);
+    run(sim, 40); // 0.8 m: into the hole
+    ENSURE(ss_sim_frame(sim)->subcontacts.groups > 0);
+    must(ss_sim_save(sim, &snapshot, &err), &err);
+    must(ss_sim_restore(sim, &snapshot, &err), &err);
+    ENSURE(!ss_sim_frame(sim) && !ss_sim_answer(sim) && ss_sim_contacts(sim)->count == 0);
+    ss_snapshot_free(&snapshot);
+    end(sim);
+}
+
 TEST(momentum_of_two_colliding_boxes_is_conserved)
 {
     ss_world *world = empty_world(0, 0, 0);

@@ -228,6 +228,35 @@ def test_states_are_saved_and_restored_bit_for_bit():
     assert sim.hash == end
 
 
+def test_a_user_function_cannot_put_back_a_state_within_its_step():
+    sim = ss.run("box-pyramid", steps=2, parameters={"base": 3})
+    state, start, here = sim.save(), sim.hash, lambda sim: sim.restore(state)
+    sim.step(2)
+    for stage in ("before_collision", "after_contacts", "before_solve"):
+        sim.at(stage, here)
+        before = sim.hash
+        with pytest.raises(ss.UsageError, match="a step is under way"):
+            sim.step()
+        assert sim.hash == before and sim.steps == 4
+        sim.remove(here)
+    sim.at("after_step", here)
+    sim.step()
+    assert sim.hash == start and sim.steps == 2
+
+
+@pytest.mark.parametrize("coordinates", ["maximal", "minimal"])
+def test_a_frame_that_is_not_solved_has_no_answer_and_no_metrics(coordinates):
+    sim = ss.run("arm", steps=2, coordinates=coordinates)
+    for name in ("answer", "metrics"):
+        look = lambda sim: getattr(sim, name)
+        sim.at("before_solve", look)
+        with pytest.raises(ss.Error, match="there is no answer"):
+            sim.step()
+        sim.remove(look)
+    sim.step()
+    assert sim.answer is not None and sim.metrics["energy"].value < 1e-6
+
+
 def test_a_scene_in_python_is_a_scene():
     @ss.scene(h=0.005, length=0.1)
     def tower(world, height=3, size=0.5):

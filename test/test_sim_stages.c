@@ -225,6 +225,123 @@ TEST(contact_without_a_direction_is_refused)
     end(sim);
 }
 
+/* ---- a step within a step --------------------------------------------------------------------------- */
+
+typedef struct meddler {
+    ss_snapshot kept;
+    enum { MAKES_A_STEP, LOOKS_AHEAD, PUTS_BACK } does;
+    bool fails, insists; // then it stops the step, with the error it got or with one of its own
+    int refused;
+} meddler;
+
+static bool meddle(ss_sim *sim, void *context, ss_error *err)
+{
+    meddler *self = context;
+    ss_error own = {0};
+    bool good = self->does == MAKES_A_STEP  ? ss_sim_step(sim, &own)
+                : self->does == LOOKS_AHEAD ? ss_sim_prepare(sim, &own)
+                                            : ss_sim_restore(sim, &self->kept, &own);
+    self->refused += own.code == SS_ERROR_USAGE && strstr(own.message, "a step is under way");
+    if (self->fails) return ss_fail(err, SS_ERROR_USAGE, "no more of this");
+    if (!good && self->insists) *err = own;
+    return good || !self->insists;
+}
+
+static bool is_same_state(const ss_sim *one, const ss_sim *other)
+{
+    char hash[2][33];
+    ss_sim_hash(one, hash[0]);
+    ss_sim_hash(other, hash[1]);
+    return strcmp(hash[0], hash[1]) == 0;
+}
+
+/* All but the state after the step, which is whole again, would change the ground under the step's feet. */
+TEST(a_step_within_a_step_is_refused_and_does_no_harm)
+{
+    ss_error err = {0};
+    for (int fast = 0; fast < 2; fast++) {
+        for (int stage = 0; stage < SS_STAGE_COUNT; stage++) {
+            for (int does = MAKES_A_STEP; does <= PUTS_BACK; does++) {
+                bool is_frame = stage == SS_BEFORE_SOLVE, is_end = stage == SS_AFTER_STEP;
+                if ((fast && is_frame) || (is_end && does == PUTS_BACK)) continue;
+                ss_sim_options options = default_options();
+                options.fast = fast;
+                ss_sim *sim = start(fair(), &options), *left_alone = start(fair(), &options);
+                run(sim, 2);
+                run(left_alone, 5);
+                meddler hands = {0};
+                hands.does = does;
+                must(ss_sim_save(sim, &hands.kept, &err), &err);
+                must(ss_sim_call_at(sim, (ss_stage)stage, meddle, &hands, &err), &err);
+                run(sim, 3);
+                ENSURE(hands.refused == 3 && ss_sim_steps(sim) == 5);
+                ENSURE(is_same_state(sim, left_alone));
+                hands.insists = true;
+                ENSURE(!ss_sim_step(sim, &err));
+                ENSURE_CONTAINS(err.message, "a step is under way");
+                ENSURE(is_same_state(sim, left_alone));
+                ss_snapshot_free(&hands.kept);
+                end(sim);
+                end(left_alone);
+            }
+        }
+    }
+}
+
+TEST(a_state_put_back_after_a_step_is_undone_with_it)
+{
+    ss_error err = {0};
+    for (int fast = 0; fast < 2; fast++) {
+        ss_sim_options options = default_options();
+        options.fast = fast;
+        ss_sim *sim = start(fair(), &options), *left_alone = start(fair(), &options);
+        meddler hands = {.does = PUTS_BACK, .fails = true};
+        run(sim, 2);
+        must(ss_sim_save(sim, &hands.kept, &err), &err);
+        run(sim, 3);
+        run(left_alone, 5);
+        must(ss_sim_call_at(sim, SS_AFTER_STEP, meddle, &hands, &err), &err);
+        ENSURE(!ss_sim_step(sim, &err));
+        ENSURE(ss_sim_steps(sim) == 5 && ss_sim_time(sim) == ss_sim_time(left_alone));
+        ENSURE(is_same_state(sim, left_alone));
+
+        hands.fails = false; // now it is where it was after two steps
+        run(sim, 1);
+        ENSURE(ss_sim_steps(sim) == 2 && hands.refused == 0);
+        ss_snapshot_free(&hands.kept);
+        end(sim);
+        end(left_alone);
+    }
+}
+
+typedef struct examiner {
+    int answers;
+    bool stops;
+} examiner;
+
+static bool ask_for_an_answer(ss_sim *sim, void *context, ss_error *err)
+{
+    examiner *self = context;
+    self->answers += ss_sim_frame(sim) && ss_sim_answer(sim);
+    return !self->stops || ss_fail(err, SS_ERROR_USAGE, "enough");
+}
+
+/* The answer of the step before has other contacts, and its frame is gone. */
+TEST(a_frame_that_is_not_solved_has_no_answer)
+{
+    ss_error err = {0};
+    ss_sim *sim = start(fair(), NULL);
+    examiner early = {0}, late = {0};
+    must(ss_sim_call_at(sim, SS_BEFORE_SOLVE, ask_for_an_answer, &early, &err), &err);
+    must(ss_sim_call_at(sim, SS_AFTER_STEP, ask_for_an_answer, &late, &err), &err);
+    run(sim, 2);
+    ENSURE(early.answers == 0 && late.answers == 2);
+    early.stops = true;
+    ENSURE(!ss_sim_step(sim, &err));
+    ENSURE(early.answers == 0 && !ss_sim_answer(sim));
+    end(sim);
+}
+
 /* ---- failures --------------------------------------------------------------------------------------- */
 
 static bool plant_nan(ss_sim *sim, void *context, ss_error *err)

@@ -126,7 +126,8 @@ SS_API int64_t ss_sim_steps(const ss_sim *sim);
  * joints' time_derivative. A step with `fast`, or of trees in minimal coordinates, makes its frame and its
  * answer when they are looked at, from the state before it: look before masses are changed, something is
  * added to the world, or the next step finds its contacts (then both are NULL until it is done). */
-/* Of the last (sub)step; NULL before the first, and after one of SS_INTEGRATOR_RUNGE_KUTTA. */
+/* Of the last (sub)step; NULL before the first, and after one of SS_INTEGRATOR_RUNGE_KUTTA. In
+ * SS_BEFORE_SOLVE it is the frame that is about to be solved: until it is, there is no answer (NULL). */
 SS_API const ss_frame *ss_sim_frame(const ss_sim *sim);
 /* Where the kinematic bodies were when that frame was made, in their order: for ss_writer_scenery. */
 SS_API const ss_scenery *ss_sim_scenery(const ss_sim *sim);
@@ -171,7 +172,8 @@ typedef enum ss_stage {
     SS_AFTER_STEP,
     SS_STAGE_COUNT
 } ss_stage;
-/* False stops the step with the error that was set. */
+/* False stops the step with the error that was set. Within it another step, and ss_sim_prepare, are refused;
+ * so is ss_sim_restore, except in SS_AFTER_STEP. */
 typedef bool ss_user_function(ss_sim *sim, void *context, ss_error *err);
 /* Called in the order of registration. */
 SS_API bool ss_sim_call_at(ss_sim *sim, ss_stage stage, ss_user_function *function, void *context,

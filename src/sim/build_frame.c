@@ -607,6 +607,7 @@ bool ss_sim_build_frame(ss_sim *sim, ss_error *err)
     equations all;
     if (!make_equations(sim, &all, err)) return false;
     ss_frame_destroy(sim->frame);
+    sim->answer = NULL; // of the frame before
     ss_frame *frame = sim->frame =
         ss_frame_create(bodies, all.constraints, all.count, sim->contacts.count, err);
     if (!frame) return false;

@@ -169,6 +169,11 @@ bool ss_sim_restore(ss_sim *sim, const ss_snapshot *snapshot, ss_error *err)
     clock_state clock;
     ss_warm warm = {0};
 
+    if (sim->is_stepping && !sim->is_done)
+        return ss_fail(
+            err, SS_ERROR_USAGE,
+            "snapshot: a step is under way: a state can be put back before or after it, not within it");
+
     /* The world must be the one the snapshot was made of. */
     if (!check_bytes(snapshot, &head, err)) return false;
     header own = header_of(sim);
@@ -223,6 +228,7 @@ bool ss_sim_restore(ss_sim *sim, const ss_snapshot *snapshot, ss_error *err)
     sim->base_time = same ? clock.base_time : clock.time;
     sim->base_steps = same ? clock.base_steps : clock.steps;
 
+    ss_sim_forget_peg(sim);
     ss_frame_destroy(sim->frame);
     sim->frame = NULL;
     sim->frame_waits = sim->is_solved_by_trees = sim->is_solved_by_mechanisms = sim->coordinates_wait = false;

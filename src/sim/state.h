@@ -213,6 +213,8 @@ struct ss_sim {
     ss_call_list calls[SS_STAGE_COUNT];
     ss_controller_list controllers;
     bool editing_contacts, editing_frame;
+    bool is_stepping; /* a step or a look ahead is under way: its user functions may not begin another one */
+    bool is_done;     /* and only SS_AFTER_STEP is left of it */
     ss_sim_report report;
 };
 

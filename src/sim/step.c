@@ -161,13 +161,24 @@ static void close_report(ss_sim *sim, double start)
     report->integration = report->seconds - report->broad - report->narrow - report->assembly - report->solve;
 }
 
+/* Memory, contacts and the state before the step exist once: a user function cannot begin another step. */
+static bool begin(ss_sim *sim, ss_error *err)
+{
+    if (sim->is_stepping)
+        return ss_fail(err, SS_ERROR_USAGE,
+                       "a step is under way: a user function cannot begin another one within it");
+    sim->is_stepping = save(sim, err);
+    return sim->is_stepping || ss_fail_in(err, "step %lld", (long long)sim->steps);
+}
+
 bool ss_sim_step(ss_sim *sim, ss_error *err)
 {
-    double start = ss_clock_seconds(), time = sim->time;
+    double start = ss_clock_seconds(), time = sim->time, base_time = sim->base_time;
+    int64_t steps = sim->steps, base_steps = sim->base_steps;
     ss_team_hold(sim->team); // workers wake while the state is saved
-    if (!save(sim, err)) {
+    if (!begin(sim, err)) {
         ss_team_let_go(sim->team);
-        return ss_fail_in(err, "step %lld", (long long)sim->steps);
+        return false;
     }
     sim->report = (ss_sim_report){.worst_contact = -1};
     bool good = true;
@@ -177,15 +188,21 @@ bool ss_sim_step(ss_sim *sim, ss_error *err)
     if (good) {
         sim->steps++;
         sim->time = sim->base_time + (double)(sim->steps - sim->base_steps) * sim->options.h;
+        sim->is_done = true;
         good = ss_sim_call(sim, SS_AFTER_STEP, err);
-        if (!good) sim->steps--;
+        sim->is_done = false;
     }
     if (!good) {
         if (sim->soft) ss_soft_undo(sim);
         if (sim->backup.size > 0) exchange(sim, true);
+        // also where a user function has put back an earlier state
         sim->time = time;
+        sim->base_time = base_time;
+        sim->steps = steps;
+        sim->base_steps = base_steps;
         ss_fail_in(err, "step %lld", (long long)sim->steps);
     }
+    sim->is_stepping = false;
     close_report(sim, start);
     return good;
 }
@@ -193,10 +210,11 @@ bool ss_sim_step(ss_sim *sim, ss_error *err)
 bool ss_sim_prepare(ss_sim *sim, ss_error *err)
 {
     double start = ss_clock_seconds();
-    if (!save(sim, err)) return ss_fail_in(err, "step %lld", (long long)sim->steps);
+    if (!begin(sim, err)) return false;
     sim->report = (ss_sim_report){.worst_contact = -1};
     bool good = ss_sim_move_ahead(sim, err) && look_ahead(sim, false, false, err);
     if (sim->backup.size > 0) exchange(sim, true);
+    sim->is_stepping = false;
     close_report(sim, start);
     return good || ss_fail_in(err, "step %lld", (long long)sim->steps);
 }

@@ -293,6 +293,12 @@ class Sim:
             raise Error("there is no frame: no step yet, or one that has none any more; see prepare()")
         return pointer
 
+    def _has_answer(self) -> Any:
+        pointer = lib.ss_sim_answer(self._pointer) if self._has_frame() else None
+        if not pointer:
+            raise Error("there is no answer: the frame is not solved yet, or its step failed; see prepare()")
+        return pointer
+
     @property
     def frame(self) -> Frame:
         """The frame of the last step (with substeps: of the last of them), a copy.
@@ -307,21 +313,20 @@ class Sim:
     @property
     def answer(self) -> Answer:
         """The answer of the last step, a copy that knows the rules by which it is judged."""
-        self._has_frame()
+        answer = self._has_answer()
         step = lib.ss_assembly_step(lib.ss_sim_assembly(self._pointer)).contents
         rules = _abi.ss_step_options.from_buffer_copy(step)
-        return Answer(self._owner, lib.ss_sim_answer(self._pointer).contents, step=rules).copy()
+        return Answer(self._owner, answer.contents, step=rules).copy()
 
     @property
     def metrics(self) -> Metrics:
         """Every metric of the last step's answer."""
-        pointer = self._has_frame()
+        answer, pointer = self._has_answer(), self._has_frame()
         values = (_abi.ss_metric_value * lib.ss_metric_count())()
         count = pointer.contents.contacts.count
         contacts = (_abi.ss_contact_report * max(count, 1))()
         what = _abi.ss_case()
-        what.assembly, what.answer, what.skip_exact = (lib.ss_sim_assembly(self._pointer), lib.ss_sim_answer(self._pointer),
-                                                       True)
+        what.assembly, what.answer, what.skip_exact = lib.ss_sim_assembly(self._pointer), answer, True
         lib.ss_judge(what, values, contacts)
         return Metrics(values, len(values), contacts, count)
 
@@ -498,7 +503,7 @@ class Sim:
             lib.ss_snapshot_free(snapshot)
 
     def restore(self, state: bytes) -> None:
-        """Puts back what `save` returned."""
+        """Puts back what `save` returned. Of user functions, those at "after_step" alone may do so."""
         buffer = ctypes.create_string_buffer(state, len(state))
         snapshot = _abi.ss_snapshot(len(state), ctypes.addressof(buffer))
         lib.ss_sim_restore(self._pointer, snapshot)
