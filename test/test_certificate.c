@@ -129,15 +129,22 @@ TEST(velocity_that_overflows_is_not_one_that_parts)
     ss_problem_destroy(problem);
 }
 
-TEST(impulse_that_is_not_a_number_is_not_one_of_a_contact_that_parts)
+/* One contact in space with friction 0.5, whose matrix is the identity; b is 0. */
+static ss_problem *unit_contact(void)
 {
-    // w = 1 without any impulse, which is right; NaN is not
     ss_problem *problem = ss_problem_create(3, 1, -1, NULL);
     problem->blocks[0] =
         (ss_block){.law = SS_LAW_CONE, .first = 0, .size = 3, .mu = 0.5, .contact = 0, .constraint = -1};
     problem->A =
         ss_sparse_from_triplets(3, 3, 3, (int[]){0, 1, 2}, (int[]){0, 1, 2}, (double[]){1, 1, 1}, NULL);
     for (int i = 0; i < 3; i++) problem->diagonal[i] = 1.0;
+    return problem;
+}
+
+TEST(impulse_that_is_not_a_number_is_not_one_of_a_contact_that_parts)
+{
+    // w = 1 without any impulse, which is right; NaN is not
+    ss_problem *problem = unit_contact();
     problem->b[0] = 1.0;
     ss_certificate *right = ss_certify_problem(problem, (double[]){0.0, 0.0, 0.0}, NULL, NULL);
     ss_certificate *wrong = ss_certify_problem(problem, (double[]){NAN, 0.0, 0.0}, NULL, NULL);
@@ -632,12 +639,7 @@ TEST(planted_faults_are_refused)
 TEST(impulses_that_break_the_laws_are_not_certified_as_those_that_would_obey_them)
 {
     // 1 N s of weight and a push of 1 m/s against 1 kg, mu = 0.5: it slides on at 0.5 m/s
-    ss_problem *problem = ss_problem_create(3, 1, -1, NULL);
-    problem->blocks[0] =
-        (ss_block){.law = SS_LAW_CONE, .first = 0, .size = 3, .mu = 0.5, .contact = 0, .constraint = -1};
-    problem->A =
-        ss_sparse_from_triplets(3, 3, 3, (int[]){0, 1, 2}, (int[]){0, 1, 2}, (double[]){1, 1, 1}, NULL);
-    for (int i = 0; i < 3; i++) problem->diagonal[i] = 1.0;
+    ss_problem *problem = unit_contact();
     problem->b[0] = -1.0;
     problem->b[1] = 1.0;
     const struct {
@@ -667,12 +669,7 @@ TEST(impulses_that_break_the_laws_are_not_certified_as_those_that_would_obey_the
 TEST(cone_is_no_wider_where_squares_of_impulses_underflow)
 {
     // 1e-170 N s of weight and as large a push, mu = 0.5: friction that holds it is twice what there is
-    ss_problem *problem = ss_problem_create(3, 1, -1, NULL);
-    problem->blocks[0] =
-        (ss_block){.law = SS_LAW_CONE, .first = 0, .size = 3, .mu = 0.5, .contact = 0, .constraint = -1};
-    problem->A =
-        ss_sparse_from_triplets(3, 3, 3, (int[]){0, 1, 2}, (int[]){0, 1, 2}, (double[]){1, 1, 1}, NULL);
-    for (int i = 0; i < 3; i++) problem->diagonal[i] = 1.0;
+    ss_problem *problem = unit_contact();
     problem->b[0] = -1e-170;
     problem->b[1] = 1e-170;
     ss_certificate *c = ss_certify_problem(problem, (double[]){1e-170, -1e-170, 0.0}, NULL, NULL);
